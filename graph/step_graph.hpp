@@ -1,0 +1,84 @@
+#pragma once
+// The meaning of one training step on one rank: operations in the order in which the framework
+// issues them, and the storages that they read and make. Immutable once lower() has returned it.
+//
+// Running example: y = linear(x, w); z = gelu(y); backward of both. gelu saves y.
+//
+//   op  0 addmm   1 gelu   2 gelu_backward   3 mm (dx)   4 mm (dw)
+//       reads x w  reads y  reads dz, y       reads dy,w  reads dy,x
+//       makes y    makes z  makes dy          makes dx    makes dw
+//
+//   tensor y: producer 0, last use 2, saved. dy: producer 2, last use 4.
+//
+// "Held" storages are alive during an op that does not read them: a variable of the training script
+// or a node of the autograd graph still refers to them, and lets go right after that op.
+
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/tensor.hpp"
+
+namespace tidemark {
+
+// A trainable parameter and what belongs to it. Tensors are kNoTensor where there is none.
+struct Parameter {
+  TensorId weight{};
+  TensorId gradient = kNoTensor;  // as it stands when backward ends
+  OpId gradient_ready = kNoOp;    // the op after which the gradient is complete
+  TensorId master = kNoTensor;
+  TensorId gradient_master = kNoTensor;  // the fp32 copy that a mixed-precision optimizer makes
+  std::int64_t elements = 0;
+  std::int16_t layer = -1;
+};
+
+using DependencyGraph =
+    boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
+                                       boost::no_property, std::uint32_t, std::uint32_t>;
+
+struct StepGraph {
+  std::vector<Op> ops;          // in issue order; one sentinel at the end closes the rows
+  std::vector<Tensor> tensors;
+  std::vector<TensorId> inputs;   // storages read, by op
+  std::vector<TensorId> held;     // alive, not read, last time during this op
+  std::vector<TensorId> outputs;  // storages made
+  std::vector<TensorId> updated;  // storages written in place
+  std::vector<Parameter> parameters;
+  std::vector<std::string> names;
+  std::int64_t parameter_count = 0;  // elements, extra_parameters included
+  Flops model_flops;                 // matmuls of forward and backward, without recompute
+
+  std::size_t op_count() const { return ops.size() - 1; }
+  const Op& op(OpId id) const { return ops[index(id)]; }
+  const Tensor& tensor(TensorId id) const { return tensors[index(id)]; }
+  std::string_view name(NameId id) const { return names[index(id)]; }
+
+  std::span<const TensorId> inputs_of(OpId id) const {
+    return row(inputs, op(id).first_input, ops[index(id) + 1].first_input);
+  }
+  std::span<const TensorId> held_by(OpId id) const {
+    return row(held, op(id).first_held, ops[index(id) + 1].first_held);
+  }
+  std::span<const TensorId> outputs_of(OpId id) const {
+    return row(outputs, op(id).first_output, ops[index(id) + 1].first_output);
+  }
+  std::span<const TensorId> updated_by(OpId id) const {
+    return row(updated, op(id).first_updated, ops[index(id) + 1].first_updated);
+  }
+
+ private:
+  static std::span<const TensorId> row(const std::vector<TensorId>& all, std::uint32_t first,
+                                       std::uint32_t last) {
+    return {all.data() + first, all.data() + last};
+  }
+};
+
+// Vertices are ops; an edge leads from the op that made (or last updated) a storage to each op that
+// reads or updates it, and from its readers to the op that updates it next.
+DependencyGraph dependency_graph(const StepGraph& graph);
+
+}  // namespace tidemark

@@ -1,0 +1,76 @@
+#pragma once
+// What a step runs on, as plain data. Values come from the device catalogue (hardware/devices/*.yaml,
+// each figure there with its source) and from the `hardware:` section of a scenario.
+//
+//        +-------+   pcie (h2d, d2h)   +--------+   nvme (read, write)   +-------+
+//        |  gpu  |---------------------|  host  |------------------------|  ssd  |
+//        |  HBM  |                     |  DRAM  |                        | n drives
+//        +-------+                     +--------+                        +-------+
+
+#include <cstdint>
+#include <string>
+
+#include "hardware/units.hpp"
+
+namespace tidemark {
+
+enum class Tier : std::uint8_t { kHbm, kHost, kSsd };
+inline constexpr int kTierCount = 3;
+
+// How fast one GPU computes and streams.
+struct Gpu {
+  std::string name;          // catalogue name, "a100-80gb-sxm"
+  std::string description;   // "NVIDIA A100 SXM4 80 GB"
+  Bytes capacity;            // HBM that the driver reports as usable in all, before the context
+  Bandwidth bandwidth;       // HBM peak
+  FlopRate matmul_16bit;     // dense tensor-core peak, bf16 (or fp16 where bf16 is not supported)
+  FlopRate matmul_32bit;     // peak of an fp32 matmul as frameworks run it by default
+  FlopRate vector_32bit;     // non-tensor fp32 peak
+  double matmul_efficiency;  // share of the matmul peak that large products reach, (0, 1]
+  double stream_efficiency;  // share of the HBM peak that a streaming kernel reaches, (0, 1]
+  SimTime launch_latency;    // added to each kernel
+};
+
+// HBM that is taken before the first tensor.
+struct Runtime {
+  Bytes context;    // CUDA context and loaded kernels
+  Bytes workspace;  // library workspaces (cuBLAS)
+};
+
+struct Host {
+  std::string name;
+  std::string description;
+  Bytes capacity;          // DRAM that training may use
+  Bandwidth bandwidth;     // DRAM, achievable, all readers and writers together
+  FlopRate cpu_optimizer;  // compute bound of a vectorised CPU Adam over all cores
+};
+
+struct Ssd {
+  std::string name;
+  std::string description;
+  Bytes capacity;   // of one drive
+  Bandwidth read;   // of one drive, sequential
+  Bandwidth write;  // of one drive, sequential
+  SimTime latency;  // of one request
+  std::int64_t drives = 1;  // striped (RAID-0): capacity and bandwidth multiply
+};
+
+struct Pcie {
+  std::string name;
+  std::string description;
+  Bandwidth h2d;    // host to device, achieved with pinned memory
+  Bandwidth d2h;    // device to host
+  Bandwidth both;   // total of both directions at once; h2d + d2h where the link is full duplex
+  SimTime latency;  // from the call until the first byte
+};
+
+struct Machine {
+  std::string name;
+  Gpu gpu;
+  Runtime runtime;
+  Host host;
+  Ssd ssd;
+  Pcie pcie;
+};
+
+}  // namespace tidemark

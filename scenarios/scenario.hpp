@@ -1,0 +1,40 @@
+#pragma once
+// One scenario, fully specified: every default filled in, every quantity a strong type.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/model.hpp"
+#include "graph/offload.hpp"
+#include "hardware/machine.hpp"
+
+namespace tidemark::scenarios {
+
+// How HBM is handed out; settings as users write them for the framework's own allocator.
+struct AllocatorChoice {
+  std::string kind = "ideal";
+  std::string settings;
+};
+
+// One strategy at one point of the sweep: everything that a run needs.
+struct RunSpec {
+  std::string strategy;
+  std::vector<std::pair<std::string, std::string>> point;  // swept key and its value as written
+  ModelConfig model;
+  TrainingConfig training;
+  Kernels kernels;
+  Checkpointing checkpointing;
+  std::string checkpoint_policy = "none";
+  Offload offload;
+  Machine machine;
+  AllocatorChoice allocator;
+};
+
+struct Scenario {
+  std::string name;
+  std::string file;
+  std::vector<RunSpec> runs;  // points outermost, strategies in the order of the file within each
+};
+
+}  // namespace tidemark::scenarios

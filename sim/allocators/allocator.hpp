@@ -1,0 +1,44 @@
+#pragma once
+// The contract of an allocator: how one tier hands out its bytes.
+//
+// The executor calls allocate() when an instance starts and free() when the last user of the bytes has
+// finished, so a block that another stream still reads is never freed early. Calls come in simulated
+// time order. An allocator is deterministic, never looks at a clock, and keeps its own statistics.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "graph/program.hpp"
+#include "hardware/units.hpp"
+
+namespace tidemark::sim {
+
+struct Allocation {
+  std::uint64_t handle = 0;  // for free(); meaningless to anyone else
+  SimTime driver_time{};     // spent in driver calls before the bytes were there
+};
+
+struct AllocatorStatistics {
+  Bytes allocated, allocated_peak;  // as requested (and rounded, where the allocator rounds)
+  Bytes reserved, reserved_peak;    // taken from the driver
+  Bytes active, active_peak;        // allocated or waiting for another stream
+  Bytes inactive_split, inactive_split_peak;
+  std::int64_t driver_allocations = 0;
+  std::int64_t driver_frees = 0;
+  std::int64_t retries = 0;         // cache freed and tried again
+  SimTime driver_time{};
+};
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  // nullopt: does not fit, whatever is cached having been given back. bytes may be 0.
+  virtual std::optional<Allocation> allocate(Bytes bytes, Stream stream) = 0;
+  virtual void free(std::uint64_t handle) = 0;
+  // What a request of any size could still get at most, for messages.
+  virtual Bytes available() const = 0;
+  virtual AllocatorStatistics statistics() const = 0;
+};
+
+}  // namespace tidemark::sim

@@ -1,0 +1,75 @@
+#pragma once
+// What happened when a Program was played, as columns. What it adds up to stands in sim/account.hpp.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "graph/ids.hpp"
+#include "graph/program.hpp"
+#include "hardware/units.hpp"
+
+namespace tidemark::sim {
+
+// Why the compute stream stood still though it had work left: exactly one cause a span.
+enum class StallCause : std::uint8_t {
+  kPcieH2d,
+  kPcieD2h,
+  kNvmeRead,
+  kNvmeWrite,
+  kCpuOptimizer,
+  kAllocation,     // waited for memory to come free
+  kAllocatorCall,  // the allocator asked the driver
+  kCommunication,
+  kPipelineBubble,
+  kLaunch,
+};
+inline constexpr std::array<std::string_view, 10> kStallCauseNames = {
+    "pcie_h2d",   "pcie_d2h",       "nvme_read",     "nvme_write",      "cpu_optimizer",
+    "allocation", "allocator_call", "communication", "pipeline_bubble", "launch"};
+inline constexpr int kStallCauseCount = static_cast<int>(kStallCauseNames.size());
+
+struct InstanceRecord {
+  SimTime ready{};   // dependencies finished and the stream free
+  SimTime start{};   // memory allocated
+  SimTime finish{};
+  std::uint32_t events_at_finish = 0;  // memory events recorded once its finish has freed buffers
+};
+
+// A buffer was allocated (when `instance` started) or freed (when `instance` finished).
+struct MemoryEvent {
+  SimTime time{};
+  BufferId buffer{};
+  InstanceId instance{};
+  bool allocated = false;
+};
+
+struct Stall {
+  SimTime begin{};
+  SimTime end{};
+  StallCause cause{};
+  InstanceId waiting{};  // the compute instance that could not start; kNoInstance: the end of the step
+  InstanceId blocker{};  // what it waited for
+};
+
+struct OutOfMemory {
+  Tier tier{};
+  InstanceId instance{};
+  BufferId buffer{};     // the allocation that failed
+  Bytes requested;
+  Bytes free;
+};
+
+struct Result {
+  std::optional<OutOfMemory> out_of_memory;  // set: the run stopped there
+  std::vector<InstanceRecord> records;       // by InstanceId
+  std::vector<MemoryEvent> memory;           // in order of time, then of occurrence
+  std::vector<Stall> stalls;                 // in order of time, disjoint
+  SimTime end{};                             // the last instance of any stream has finished
+  SimTime compute_busy{};
+  std::array<Bytes, kLinkCount> moved{};     // bytes that transfers took over each link
+};
+
+}  // namespace tidemark::sim
