@@ -16,7 +16,7 @@ function(tidemark_floor name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-    $<INSTALL_INTERFACE:include/tidemark>)
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tidemark>)
   foreach(below IN LISTS floor_DEPENDS)
     target_link_libraries(${target} PUBLIC tidemark_${below})
   endforeach()

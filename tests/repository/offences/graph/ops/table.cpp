@@ -1,0 +1,2 @@
+OpRule listed;
+constexpr Row kRows[] = {{"listed", listed}};

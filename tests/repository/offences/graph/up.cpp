@@ -1,0 +1,4 @@
+#include "graph/ids.hpp"
+#include "sim/result.hpp"
+#include <yaml-cpp/yaml.h>
+#include "result.hpp"
