@@ -18,8 +18,7 @@ std::int64_t achieved(std::int64_t peak, double share) {
 
 std::int64_t compute_rate(const Gpu& gpu, const KernelWork& work) {
   if (work.work == WorkClass::kStream) return gpu.vector_32bit.count;
-  const FlopRate peak =
-      work.arithmetic == Arithmetic::k16Bit ? gpu.matmul_16bit : gpu.matmul_32bit;
+  const FlopRate peak = work.arithmetic == Arithmetic::k16Bit ? gpu.matmul_16bit : gpu.matmul_32bit;
   return achieved(peak.count, gpu.matmul_efficiency);
 }
 
