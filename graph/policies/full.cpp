@@ -1,0 +1,15 @@
+#include "graph/policies/policy.hpp"
+
+namespace tidemark {
+
+PolicyFn recompute_every_block;
+
+std::vector<Segment> recompute_every_block(const PolicyInput& input) {
+  std::vector<Segment> segments;
+  for (std::int64_t layer = 0; layer < input.layers; ++layer) {
+    segments.push_back({layer, layer + 1});
+  }
+  return segments;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,44 @@
+#include "graph/policies/policy.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+
+namespace tidemark {
+namespace {
+
+std::vector<std::array<std::int64_t, 2>> segments_of(const char* policy, std::int64_t layers,
+                                                     std::vector<std::int64_t> options = {}) {
+  std::vector<std::array<std::int64_t, 2>> pairs;
+  for (const Segment& s : find_policy(policy)->segments({layers, options})) {
+    pairs.push_back({s.first, s.last});
+  }
+  return pairs;
+}
+
+using Pairs = std::vector<std::array<std::int64_t, 2>>;
+
+TEST_CASE("the policy none recomputes nothing") { CHECK(segments_of("none", 4).empty()); }
+
+TEST_CASE("the policy full has one segment a block") {
+  CHECK(segments_of("full", 3) == Pairs{{0, 1}, {1, 2}, {2, 3}});
+  CHECK(segments_of("full", 1) == Pairs{{0, 1}});
+}
+
+TEST_CASE("the policy every-n makes the last segment shorter where n does not divide the layers") {
+  CHECK(segments_of("every-n", 4, {2}) == Pairs{{0, 2}, {2, 4}});
+  CHECK(segments_of("every-n", 5, {2}) == Pairs{{0, 2}, {2, 4}, {4, 5}});
+  CHECK(segments_of("every-n", 3, {1}) == Pairs{{0, 1}, {1, 2}, {2, 3}});
+  CHECK(segments_of("every-n", 3, {3}) == Pairs{{0, 3}});
+  CHECK(segments_of("every-n", 3, {4}) == Pairs{{0, 3}});
+}
+
+TEST_CASE("an unknown policy is not found") {
+  CHECK(find_policy("sqroot") == nullptr);
+  CHECK(find_policy("") == nullptr);
+}
+
+}  // namespace
+}  // namespace tidemark
