@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/step_graph.hpp"
+
+namespace tidemark {
+
+// Parameters whose gradients leave the GPU in one transfer.
+struct Bucket {
+  std::vector<std::uint32_t> parameters;  // rows of StepGraph::parameters
+  std::int64_t elements = 0;
+  Bytes gradients;
+  Bytes weights;
+  OpId ready = kNoOp;  // the op that completes its last gradient; kNoOp: all are there at the start
+  OpId last_read = kNoOp;  // the last op that reads or writes one of its weights; kNoOp: none does
+};
+
+// Parameters in the order in which their gradients become complete, up to `most` bytes of gradients
+// in a bucket. A parameter that is larger has a bucket of its own. Parameters without a gradient
+// are not updated, so they are in none. most > 0.
+std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most);
+
+}  // namespace tidemark

@@ -1,0 +1,36 @@
+#pragma once
+// The longest chain of work that has to be done one after the other: no schedule is shorter.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/program.hpp"
+#include "graph/step_graph.hpp"
+#include "hardware/units.hpp"
+
+namespace tidemark {
+
+template <class Id>
+struct CriticalPath {
+  SimTime length{};
+  std::vector<Id> path;  // from first to last; empty when there is nothing to do
+};
+
+// The longest path through a graph by the durations of its vertices (one each, not negative). Of
+// several longest paths, always the same one. A cycle is an InternalError.
+CriticalPath<std::uint32_t> longest_path(const DependencyGraph& graph,
+                                         std::span<const SimTime> durations);
+
+// Of a step, by what its ops read and write alone, with a duration for each op.
+CriticalPath<OpId> critical_path(const StepGraph& graph, std::span<const SimTime> durations);
+
+// Of a program: its dependencies and the order of its streams, with every transfer alone on its
+// links.
+CriticalPath<InstanceId> critical_path(const Program& program);
+
+// How long an instance takes when it has its links to itself: `fixed`, then the bytes at the rate
+// of the slowest link of its path or the path's cap, rounded up to a whole picosecond.
+SimTime uncontended_time(const Program& program, InstanceId instance);
+
+}  // namespace tidemark

@@ -1,0 +1,30 @@
+#pragma once
+// The optimizer step on the host. A bucket of gradients goes through these instances:
+//
+//   stream         instance                          starts after
+//   copy_out       gradients to the host             its last gradient (or all of backward)
+//   [nvme_read     states from the SSD               the state buffer is free again]
+//   cpu_optimizer  update                            gradients [and states] are on the host
+//   [nvme_write    states to the SSD                 update]
+//   copy_in        new parameters to the GPU         update, and the last op that reads the old
+//   ones
+//
+// Bytes on the host beside the states: gradients from the start of their copy to the end of the
+// update; rounded parameters from the start of the update to the end of their copy. With the states
+// on an SSD, a pool of pinned state buffers is there all the time, bucket i in buffer i mod their
+// number; reads run ahead of the gradients as far as the pool lets them.
+// A gradient's HBM comes free when its copy ends.
+
+#include "graph/machine_paths.hpp"
+#include "graph/model.hpp"
+#include "graph/offload.hpp"
+#include "graph/program_builder.hpp"
+#include "graph/step_graph.hpp"
+
+namespace tidemark {
+
+// Adds that to `builder`, in which instance i already plays op i and buffer i holds tensor i.
+void offload_optimizer(ProgramBuilder& builder, StepGraph& graph, const TrainingConfig& training,
+                       const Offload& offload, const Machine& machine, const MachinePaths& paths);
+
+}  // namespace tidemark
