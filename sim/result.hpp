@@ -1,5 +1,6 @@
 #pragma once
-// What happened when a Program was played, as columns. What it adds up to stands in sim/account.hpp.
+// What happened when a Program was played, as columns. What it adds up to stands in
+// sim/account.hpp.
 
 #include <array>
 #include <cstdint>
@@ -31,14 +32,19 @@ inline constexpr std::array<std::string_view, 10> kStallCauseNames = {
     "allocation", "allocator_call", "communication", "pipeline_bubble", "launch"};
 inline constexpr int kStallCauseCount = static_cast<int>(kStallCauseNames.size());
 
+// Stands in the records of instances that a run out of memory did not get to.
+inline constexpr SimTime kNever{-1};
+
 struct InstanceRecord {
-  SimTime ready{};   // dependencies finished and the stream free
-  SimTime start{};   // memory allocated
-  SimTime finish{};
+  SimTime ready = kNever;  // dependencies finished and the stream free
+  SimTime start = kNever;  // memory allocated, driver calls made
+  SimTime finish = kNever;
   std::uint32_t events_at_finish = 0;  // memory events recorded once its finish has freed buffers
 };
 
-// A buffer was allocated (when `instance` started) or freed (when `instance` finished).
+// A buffer was allocated (for `instance`, which starts then or once the driver has answered) or
+// freed (when `instance` finished). Buffers that are there before the step are allocated first of
+// all, at time 0 and for kNoInstance: levels add up from zero.
 struct MemoryEvent {
   SimTime time{};
   BufferId buffer{};
@@ -50,14 +56,14 @@ struct Stall {
   SimTime begin{};
   SimTime end{};
   StallCause cause{};
-  InstanceId waiting{};  // the compute instance that could not start; kNoInstance: the end of the step
+  InstanceId waiting{};  // compute instance that could not start; kNoInstance: end of the step
   InstanceId blocker{};  // what it waited for
 };
 
 struct OutOfMemory {
   Tier tier{};
   InstanceId instance{};
-  BufferId buffer{};     // the allocation that failed
+  BufferId buffer{};  // the allocation that failed
   Bytes requested;
   Bytes free;
 };
@@ -69,7 +75,7 @@ struct Result {
   std::vector<Stall> stalls;                 // in order of time, disjoint
   SimTime end{};                             // the last instance of any stream has finished
   SimTime compute_busy{};
-  std::array<Bytes, kLinkCount> moved{};     // bytes that transfers took over each link
+  std::array<Bytes, kLinkCount> moved{};  // bytes x weight of transfers, by LinkKind
 };
 
 }  // namespace tidemark::sim

@@ -1,0 +1,181 @@
+#include "sim/account.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace tidemark::sim {
+namespace {
+
+using Levels = std::array<Level, kTierCount>;
+
+template <class Enum>
+constexpr std::size_t at(Enum e) {
+  return static_cast<std::size_t>(e);
+}
+
+Bytes apply(Levels& levels, const Program& program, const MemoryEvent& event) {
+  const Buffer& buffer = program.buffers[index(event.buffer)];
+  const Bytes change = event.allocated ? buffer.bytes : Bytes(-buffer.bytes.count);
+  Level& level = levels[at(buffer.tier)];
+  level.total += change;
+  level.by_category[at(buffer.category)] += change;
+  return level.by_category[at(buffer.category)];
+}
+
+// A stretch of memory events in which one part of the step runs.
+struct Span {
+  StepPart part{};
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;  // one past
+  bool finished = false;   // all of its instances have
+};
+
+std::optional<StepPart> part_of(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+      return StepPart::kForward;
+    case Phase::kRecompute:
+    case Phase::kBackward:
+      return StepPart::kBackward;
+    case Phase::kOptimizer:
+      return StepPart::kOptimizer;
+    case Phase::kTransfer:
+    case Phase::kCommunication:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::vector<Span> spans_of(const Program& program, const Result& result, std::uint32_t initial) {
+  std::vector<Span> spans;
+  std::uint32_t border = initial;
+  for (const InstanceId id : program.order[at(Stream::kCompute)]) {
+    const InstanceRecord& record = result.records[index(id)];
+    const std::optional<StepPart> part = part_of(program.instances[index(id)].phase);
+    const bool finished = record.finish != kNever;
+    if (part && (spans.empty() || spans.back().part != *part)) {
+      if (!finished && record.ready == kNever) break;
+      spans.push_back({*part, border, border, true});
+    }
+    if (!finished) {
+      if (!spans.empty()) {
+        spans.back().last = static_cast<std::uint32_t>(result.memory.size());
+        spans.back().finished = false;
+      }
+      break;
+    }
+    border = record.events_at_finish;
+    if (!spans.empty()) spans.back().last = border;
+  }
+  return spans;
+}
+
+void raise(std::optional<Bytes>& peak, Bytes bytes) {
+  peak = std::max(peak.value_or(bytes), bytes);
+}
+
+// Plays the events of one span after another; levels[t] is what stands before event `row`.
+void account_spans(const Program& program, const Result& result, std::span<const Span> spans,
+                   std::array<TierAccount, kTierCount>& tiers) {
+  Levels levels;
+  std::uint32_t row = 0;
+  for (const Span& span : spans) {
+    while (row < span.first) apply(levels, program, result.memory[row++]);
+    for (std::size_t t = 0; t < kTierCount; ++t) {
+      raise(tiers[t].phase_peak[at(span.part)], levels[t].total);
+    }
+    while (row < span.last) {
+      apply(levels, program, result.memory[row++]);
+      for (std::size_t t = 0; t < kTierCount; ++t) {
+        raise(tiers[t].phase_peak[at(span.part)], levels[t].total);
+      }
+    }
+    for (std::size_t t = 0; t < kTierCount; ++t) {
+      std::optional<Level>& live = tiers[t].live_after[at(span.part)];
+      live = span.finished ? std::optional(levels[t]) : std::nullopt;
+    }
+  }
+}
+
+void list_largest(const Program& program, const Result& result, Tier tier, std::size_t count,
+                  Peak& peak) {
+  if (peak.event == kNoIndex) return;
+  std::vector<std::uint8_t> alive(program.buffers.size(), 0);
+  for (std::uint32_t row = 0; row <= peak.event; ++row) {
+    const MemoryEvent& event = result.memory[row];
+    alive[index(event.buffer)] = event.allocated ? 1 : 0;
+  }
+  std::vector<BufferId> found;
+  for (std::uint32_t b = 0; b < alive.size(); ++b) {
+    if (alive[b] != 0 && program.buffers[b].tier == tier) found.push_back(BufferId{b});
+  }
+  count = std::min(count, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
+                    [&](BufferId a, BufferId b) {
+                      const Bytes left = program.buffers[index(a)].bytes;
+                      const Bytes right = program.buffers[index(b)].bytes;
+                      return left != right ? left > right : a < b;
+                    });
+  found.resize(count);
+  peak.largest = std::move(found);
+}
+
+std::uint32_t account_tiers(const Program& program, const Result& result,
+                            std::array<TierAccount, kTierCount>& tiers) {
+  Levels levels;
+  std::uint32_t initial = 0;
+  for (std::uint32_t row = 0; row < result.memory.size(); ++row) {
+    const MemoryEvent& event = result.memory[row];
+    apply(levels, program, event);
+    const std::size_t t = at(program.buffers[index(event.buffer)].tier);
+    if (event.instance == kNoInstance) {
+      initial = row + 1;
+      tiers[t].start = levels[t];
+    }
+    Peak& peak = tiers[t].peak;
+    if (peak.event == kNoIndex || levels[t].total > peak.level.total) {
+      peak.level = levels[t];
+      peak.time = event.time;
+      peak.event = row;
+      peak.instance = event.instance;
+    }
+  }
+  for (std::size_t t = 0; t < kTierCount; ++t) tiers[t].end = levels[t];
+  return initial;
+}
+
+}  // namespace
+
+Account account(const Program& program, const Result& result, std::size_t largest) {
+  Account sums;
+  const std::uint32_t initial = account_tiers(program, result, sums.tiers);
+  for (std::size_t t = 0; t < kTierCount; ++t) {
+    list_largest(program, result, static_cast<Tier>(t), largest, sums.tiers[t].peak);
+  }
+  account_spans(program, result, spans_of(program, result, initial), sums.tiers);
+  for (std::size_t i = 0; i < program.instances.size(); ++i) {
+    const InstanceRecord& record = result.records[i];
+    if (record.finish == kNever) continue;
+    const Instance& instance = program.instances[i];
+    sums.busy[at(instance.stream)] += record.finish - record.start;
+    if (instance.stream == Stream::kCompute && instance.phase == Phase::kRecompute) {
+      sums.recompute += record.finish - record.start;
+    }
+  }
+  for (const Stall& stall : result.stalls) sums.stalled[at(stall.cause)] += stall.end - stall.begin;
+  return sums;
+}
+
+std::vector<Sample> timeline(const Program& program, const Result& result) {
+  std::vector<Sample> samples;
+  samples.reserve(result.memory.size());
+  Levels levels;
+  for (const MemoryEvent& event : result.memory) {
+    const Buffer& buffer = program.buffers[index(event.buffer)];
+    const Bytes bytes = apply(levels, program, event);
+    samples.push_back({event.time, buffer.tier, buffer.category, bytes});
+  }
+  return samples;
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,25 @@
+#pragma once
+// Plays a Program: a pure function of its inputs.
+//
+// What happens at one instant is decided in rounds. In each round first every instance that is due
+// finishes, in order of streams, and its memory comes free; then every stream that is free, again
+// in order of streams, starts its next instance if that one's dependencies have finished and its
+// memory is to be had. Instances of no duration finish in the next round of the same instant.
+//
+// An instance takes all the buffers that it is the first to use, or none of them and waits. It is
+// tried again when memory of the tier that failed has come free. If every stream waits and nothing
+// runs, the step is out of memory at the first stream, in order of streams, that waits for memory.
+
+#include "graph/program.hpp"
+#include "sim/options.hpp"
+#include "sim/result.hpp"
+
+namespace tidemark::sim {
+
+// InternalError if the program is malformed or its dependencies and stream orders form a cycle.
+//
+// A refused instance gives back what other allocators had granted it, so their peak statistics may
+// count an attempt that failed.
+Result simulate(const Program& program, const SimulateOptions& options = {});
+
+}  // namespace tidemark::sim

@@ -1,0 +1,67 @@
+#pragma once
+// Which buffers of a Program are there: takes them from the tiers' allocators for the instance that
+// uses them first, gives them back after the last, and keeps the record of both.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/program.hpp"
+#include "sim/allocators/ideal.hpp"
+#include "sim/options.hpp"
+#include "sim/result.hpp"
+
+namespace tidemark::sim {
+
+class Residency {
+ public:
+  Residency(const Program& program, const SimulateOptions& options);
+  Residency(const Residency&) = delete;
+  Residency& operator=(const Residency&) = delete;
+
+  // Takes all `initial` buffers at time 0; returns the one that was refused, if any.
+  std::optional<BufferId> take_initial();
+
+  // Takes all buffers that `instance` is the first to use, or none: returns the one that was
+  // refused. Adds what the driver took to `driver_time`.
+  std::optional<BufferId> take(InstanceId instance, Stream stream, SimTime now,
+                               SimTime& driver_time);
+
+  // Frees the buffers of which `instance` was the last user.
+  void release_after(InstanceId instance, SimTime now);
+
+  // Buffers that have been freed in the tier of `buffer`: no more of them, no use in asking again.
+  std::uint64_t frees_beside(BufferId buffer) const { return frees_[tier(buffer)]; }
+
+  // Why `instance`, to which `refused` was once refused, still cannot have its buffers. `free` is
+  // what is left beside those that stand before the failing one in its row.
+  OutOfMemory shortfall(InstanceId instance, BufferId refused);
+
+  std::uint32_t event_count() const { return static_cast<std::uint32_t>(events_.size()); }
+  std::vector<MemoryEvent> take_events() { return std::move(events_); }
+
+ private:
+  void list_wanted(InstanceId instance);
+  std::optional<BufferId> take_wanted(InstanceId instance, Stream stream, SimTime now,
+                                      SimTime& driver_time);
+  std::optional<BufferId> refused_by_counting() const;
+  std::optional<BufferId> refused_by_allocators(Stream stream, SimTime& driver_time);
+
+  const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
+  std::size_t tier(BufferId id) const { return static_cast<std::size_t>(buffer(id).tier); }
+
+  const Program& program_;
+  std::vector<IdealAllocator> own_;                  // by tier
+  std::array<IdealAllocator*, kTierCount> ideal_{};  // nullptr: ask allocators_
+  std::array<Allocator*, kTierCount> allocators_{};
+  bool all_ideal_ = true;
+  std::array<std::uint64_t, kTierCount> frees_{};
+  std::vector<std::uint32_t> uses_left_;  // by BufferId
+  std::vector<std::uint8_t> held_;        // by BufferId
+  std::vector<std::uint64_t> handles_;    // by BufferId; empty if all tiers are ideal
+  std::vector<BufferId> wanted_;          // scratch: not held by the instance that is to start
+  std::vector<MemoryEvent> events_;
+};
+
+}  // namespace tidemark::sim
