@@ -1,9 +1,10 @@
 #pragma once
 // The contract of an allocator: how one tier hands out its bytes.
 //
-// The executor calls allocate() when an instance starts and free() when the last user of the bytes has
-// finished, so a block that another stream still reads is never freed early. Calls come in simulated
-// time order. An allocator is deterministic, never looks at a clock, and keeps its own statistics.
+// The executor calls allocate() when an instance starts and free() when the last user of the bytes
+// has finished, so a block that another stream still reads is never freed early. Calls come in
+// simulated time order. An allocator is deterministic, never looks at a clock, and keeps its own
+// statistics.
 
 #include <cstdint>
 #include <memory>
@@ -26,8 +27,19 @@ struct AllocatorStatistics {
   Bytes inactive_split, inactive_split_peak;
   std::int64_t driver_allocations = 0;
   std::int64_t driver_frees = 0;
-  std::int64_t retries = 0;         // cache freed and tried again
+  std::int64_t retries = 0;  // cache freed and tried again
   SimTime driver_time{};
+};
+
+// What a refused request found: the figures of PyTorch's out-of-memory message (out_of_memory.hpp).
+struct AllocationFailure {
+  Bytes requested;               // as asked for
+  Bytes tried;                   // what the driver was asked for
+  Bytes capacity;                // of the device
+  Bytes free;                    // that the driver still had
+  std::optional<Bytes> allowed;  // where less than the capacity may be used
+  Bytes allocated;
+  Bytes reserved_unallocated;  // held by the allocator, in pieces too small
 };
 
 class Allocator {
@@ -39,6 +51,9 @@ class Allocator {
   // What a request of any size could still get at most, for messages.
   virtual Bytes available() const = 0;
   virtual AllocatorStatistics statistics() const = 0;
+  // About the last request that was refused; nullopt: there was none, or the allocator does not
+  // say.
+  virtual std::optional<AllocationFailure> last_failure() const { return std::nullopt; }
 };
 
 }  // namespace tidemark::sim
