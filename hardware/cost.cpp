@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hardware/ensure.hpp"
 
@@ -17,7 +18,7 @@ std::int64_t achieved(std::int64_t peak, double share) {
 }
 
 std::int64_t compute_rate(const Gpu& gpu, const KernelWork& work) {
-  if (work.work == WorkClass::kStream) return gpu.vector_32bit.count;
+  if (work.work == WorkClass::kStream) return achieved(gpu.vector_32bit.count, 1);
   const FlopRate peak = work.arithmetic == Arithmetic::k16Bit ? gpu.matmul_16bit : gpu.matmul_32bit;
   return achieved(peak.count, gpu.matmul_efficiency);
 }
@@ -30,7 +31,12 @@ SimTime kernel_time(const Gpu& gpu, const KernelWork& work) {
   const SimTime compute = time_at_rate(work.flops.count, compute_rate(gpu, work));
   const SimTime stream =
       time_at_rate(work.bytes.count, achieved(gpu.bandwidth.count, gpu.stream_efficiency));
-  return std::max(compute, stream) + gpu.launch_latency * std::int64_t{work.kernels};
+  ensure(gpu.launch_latency.count() >= 0 && work.kernels >= 0, "launches take no negative time");
+  const Int128 launches = Int128{gpu.launch_latency.count()} * work.kernels;
+  const Int128 total = std::max(compute, stream).count() + launches;
+  // Saturates where time_at_rate does.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+  return SimTime(total > kMost ? kMost : static_cast<std::int64_t>(total));
 }
 
 }  // namespace tidemark

@@ -28,7 +28,9 @@ struct KernelWork {
 };
 
 // max(FLOPs / (peak x efficiency), bytes / achieved bandwidth) + launches x launch latency;
-// zero for WorkClass::kNone.
+// zero for WorkClass::kNone. The peak is the matmul peak of the arithmetic for kMatmul and
+// kAttention, the whole vector peak for kStream. The GPU's rates are positive, its efficiencies in
+// (0, 1].
 SimTime kernel_time(const Gpu& gpu, const KernelWork& work);
 
 }  // namespace tidemark
