@@ -1,0 +1,100 @@
+#include "tools/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "tools/user_error.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+// A file that is deleted again unless it was given its final name.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string target)
+      : target_(std::move(target)),
+        path_(fmt::format("{}.tidemark-{}", target_, ::getpid())),
+        descriptor_(create()) {
+    if (descriptor_ < 0 && errno == EEXIST) {  // left by a killed run that had our process id
+      ::unlink(path_.c_str());
+      descriptor_ = create();
+    }
+    if (descriptor_ < 0) fail(errno);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!renamed_) ::unlink(path_.c_str());
+  }
+
+  void write(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(errno);
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void take_final_name() {
+    if (::fsync(descriptor_) != 0) fail(errno);
+    const int status = ::close(descriptor_);
+    descriptor_ = -1;
+    if (status != 0) fail(errno);
+    if (::rename(path_.c_str(), target_.c_str()) != 0) fail(errno);
+    renamed_ = true;
+  }
+
+ private:
+  int create() const {
+    return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  [[noreturn]] void fail(int error) const {
+    throw UserError(
+        fmt::format("cannot write '{}': {}", target_, std::generic_category().message(error)));
+  }
+
+  std::string target_;
+  std::string path_;
+  int descriptor_;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+void write_file(const std::string& path, std::string_view text) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) {
+    throw UserError(fmt::format("cannot write '{}': it is a folder", path));
+  }
+  if (exists && ::access(path.c_str(), W_OK) != 0) {
+    throw UserError(
+        fmt::format("cannot write '{}': {}", path, std::generic_category().message(errno)));
+  }
+  // A device or a pipe has no folder to be renamed in: /dev/stdout, /dev/null, a process
+  // substitution.
+  if (exists && !S_ISREG(status.st_mode)) {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    const bool opened = file != nullptr;
+    const bool written = opened && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool closed = opened && std::fclose(file) == 0;
+    if (!written || !closed) {
+      throw UserError(
+          fmt::format("cannot write '{}': {}", path, std::generic_category().message(errno)));
+    }
+    return;
+  }
+  TemporaryFile file(path);
+  file.write(text);
+  file.take_final_name();
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hardware/quantity.hpp"
+#include "tools/report.hpp"
+#include "tools/wording.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+// Below this share of a step a stall is not what holds it up.
+constexpr double kWorthNaming = 0.05;
+
+std::string share(SimTime part, const Report& report) {
+  return format_percent(seconds(part) / seconds(report.step_time));
+}
+
+Category largest_category(const TierReport& tier) {
+  const auto& parts = tier.peak_moment.by_category;
+  return static_cast<Category>(std::ranges::max_element(parts) - parts.begin());
+}
+
+std::string why_not(const Report& report) {
+  const OutOfMemoryReport& oom = *report.out_of_memory;
+  const TierReport& tier = report.tier(oom.tier);
+  std::string text;
+  if (oom.needed > tier.capacity) {
+    text = fmt::format("{} is short by {}: the {} needs {} of {}", spoken(oom.tier),
+                       format_bytes(oom.needed - tier.capacity),
+                       oom.first_step ? "first step" : "step", format_bytes(oom.needed),
+                       format_bytes(tier.capacity));
+  } else {
+    text = fmt::format("{} has no {} in one piece", spoken(oom.tier), format_bytes(oom.requested));
+  }
+  text += fmt::format("; it runs out in {}, asking for {} with {} free",
+                      place(name_of(oom.phase), oom.layer, oom.op), format_bytes(oom.requested),
+                      format_bytes(oom.free));
+  if (!oom.first_step) {
+    const Category category = largest_category(tier);
+    const Bytes part = tier.peak_moment.by_category[static_cast<std::size_t>(category)];
+    text += fmt::format("; most is {} ({})", spoken(category), format_bytes(part));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string bottleneck_of(const Report& report) {
+  if (!report.fits()) return why_not(report);
+  const auto worst = std::ranges::max_element(report.stalls);
+  if (seconds(*worst) > kWorthNaming * seconds(report.step_time)) {
+    const auto cause = static_cast<sim::StallCause>(worst - report.stalls.begin());
+    return fmt::format("the GPU waits for {}: {} of the step ({} of {})", spoken(cause),
+                       share(*worst, report), format_time(*worst), format_time(report.step_time));
+  }
+  const SimTime streams = report.compute_busy - report.matmul;
+  std::string text = fmt::format(
+      "the GPU computes {} of the step: matmuls {}, kernels bound by HBM or launches {}",
+      share(report.compute_busy, report), share(report.matmul, report), share(streams, report));
+  if (report.recompute.count() > 0) {
+    text += fmt::format("; recompute is {}", share(report.recompute, report));
+  }
+  return text;
+}
+
+}  // namespace tidemark::tools

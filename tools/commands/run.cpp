@@ -1,0 +1,103 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "tools/commands/command.hpp"
+#include "tools/evaluate.hpp"
+#include "tools/formats/format.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/select.hpp"
+#include "tools/user_error.hpp"
+
+namespace tidemark::tools {
+
+AddCommand add_run;
+
+namespace {
+
+struct RunArguments {
+  std::shared_ptr<ScenarioArguments> scenarios;
+  std::string json;
+  std::string csv;
+  std::size_t top = 0;
+  bool require_fit = false;
+};
+
+constexpr std::size_t kListedInJson = 10;
+
+std::vector<ScenarioReports> evaluate_scenarios(const std::vector<scenarios::Scenario>& scenarios,
+                                                const ReportOptions& options) {
+  std::vector<scenarios::RunSpec> runs;
+  for (const scenarios::Scenario& scenario : scenarios) {
+    runs.insert(runs.end(), scenario.runs.begin(), scenario.runs.end());
+  }
+  Progress progress(runs.size());
+  const std::vector<Report> reports =
+      evaluate_all(runs, options, [&](std::size_t finished) { progress.finished(finished); });
+
+  std::vector<ScenarioReports> grouped;
+  auto next = reports.begin();
+  for (const scenarios::Scenario& scenario : scenarios) {
+    const auto end = next + static_cast<std::ptrdiff_t>(scenario.runs.size());
+    grouped.push_back({scenario.name, std::vector<Report>(next, end)});
+    next = end;
+  }
+  return grouped;
+}
+
+ExitStatus run(const RunArguments& arguments) {
+  if (arguments.json == kStandardOutput && arguments.csv == kStandardOutput) {
+    throw UserError("--json and --csv cannot both go to standard output");
+  }
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
+  const std::vector<ScenarioReports> reports =
+      evaluate_scenarios(scenarios, {.largest = std::max(kListedInJson, arguments.top)});
+
+  const FormatOptions options{.largest = arguments.top};
+  if (!arguments.json.empty()) {
+    write_output(arguments.json, find_format("json").write(reports, options));
+  }
+  if (!arguments.csv.empty()) {
+    write_output(arguments.csv, find_format("csv").write(reports, options));
+  }
+  if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
+    write_output(std::string(kStandardOutput), find_format("text").write(reports, options));
+  }
+  const bool all_fit = std::ranges::all_of(reports, [](const ScenarioReports& scenario) {
+    return std::ranges::all_of(scenario.runs, &Report::fits);
+  });
+  return arguments.require_fit && !all_fit ? ExitStatus::kDoesNotFit : ExitStatus::kOk;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  CLI::App& command =
+      *app.add_subcommand("run", "simulate a scenario's strategies and compare them");
+  auto arguments = std::make_shared<RunArguments>();
+  arguments->scenarios = add_scenario_arguments(command);
+  command
+      .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
+      ->type_name("FILE|-");
+  command.add_option("--csv", arguments->csv, "write a line a run as CSV; - for standard output")
+      ->type_name("FILE|-");
+  command
+      .add_option("--top", arguments->top, "list the N largest tensors alive at each peak in HBM")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000));
+  command.add_flag("--require-fit", arguments->require_fit,
+                   "exit with status 1 unless every run fits");
+  command.footer(
+      "Examples:\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --strategy 'checkpoint every block' --top 5\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --set training.micro_batch=4 --csv runs.csv\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --json - | jq '.runs[].step_time_s'\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --require-fit || echo does not fit");
+  command.callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,19 @@
+#include <array>
+
+#include "tools/commands/command.hpp"
+
+namespace tidemark::tools {
+
+AddCommand add_run, add_ledger, add_list, add_validate;
+
+namespace {
+
+// In the order of the help text.
+constexpr auto kCommands =
+    std::to_array<AddCommand*>({add_run, add_ledger, add_validate, add_list});
+
+}  // namespace
+
+std::span<AddCommand* const> commands() { return kCommands; }
+
+}  // namespace tidemark::tools

@@ -1,0 +1,6 @@
+"""The architectures by the names that scenarios use."""
+from networks.gpt import Gpt
+from networks.gpt2 import Gpt2
+from networks.llama import Llama
+
+ARCHITECTURES = {"gpt": Gpt, "gpt2": Gpt2, "llama": Llama}

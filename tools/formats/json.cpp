@@ -1,0 +1,138 @@
+// The result JSON. Programs rely on its names: extend it, do not rename. Units stand in the names;
+// counts of bytes and FLOPs are integers.
+
+#include <nlohmann/json.hpp>
+
+#include "tidemark/version.hpp"
+#include "tools/formats/format.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json layer_or_null(std::int16_t layer) { return layer < 0 ? Json(nullptr) : Json(layer); }
+
+Json per_phase(const PerPart& bytes) {
+  Json json = Json::object();
+  for (std::size_t p = 0; p < bytes.size(); ++p) {
+    json[std::string(sim::kStepPartNames[p])] = bytes[p].count;
+  }
+  return json;
+}
+
+Json peak_json(const Peak& peak) {
+  Json categories = Json::object();
+  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
+    if (peak.by_category[c].count != 0) {
+      categories[std::string(kCategoryNames[c])] = peak.by_category[c].count;
+    }
+  }
+  Json largest = Json::array();
+  for (const Alive& alive : peak.largest) {
+    largest.push_back({{"name", alive.name},
+                       {"bytes", alive.bytes.count},
+                       {"category", name_of(alive.category)},
+                       {"made_by", or_null(alive.made_by)},
+                       {"freed_by", or_null(alive.freed_by)}});
+  }
+  return {{"time_s", seconds(peak.time)},
+          {"phase", peak.op.empty() ? Json(nullptr) : Json(name_of(peak.phase))},
+          {"op", or_null(peak.op)},
+          {"layer", layer_or_null(peak.layer)},
+          {"by_category", std::move(categories)},
+          {"largest", std::move(largest)}};
+}
+
+Json tier_json(const TierReport& tier) {
+  return {{"capacity_bytes", tier.capacity.count},
+          {"peak_bytes", tier.peak.count},
+          {"peak_reserved_bytes", tier.peak_reserved.count},
+          {"start_bytes", tier.start.count},
+          {"end_bytes", tier.end.count},
+          {"live_after", per_phase(tier.live_after)},
+          {"phase_peaks", per_phase(tier.phase_peaks)},
+          {"first_step_peak_bytes", tier.first_step_peak.count},
+          {"saved_per_layer_bytes", tier.saved_per_layer.count},
+          {"peak", peak_json(tier.peak_moment)}};
+}
+
+Json rank_json(const Report& report) {
+  Json tiers = Json::object();
+  for (std::size_t t = 0; t < report.tiers.size(); ++t) {
+    tiers[std::string(kTierNames[t])] = tier_json(report.tiers[t]);
+  }
+  Json stalls = Json::object();
+  for (std::size_t c = 0; c < report.stalls.size(); ++c) {
+    stalls[std::string(sim::kStallCauseNames[c])] = seconds(report.stalls[c]);
+  }
+  Json traffic = Json::object();
+  for (const LinkKind kind : {LinkKind::kPcieH2d, LinkKind::kPcieD2h, LinkKind::kNvmeRead,
+                              LinkKind::kNvmeWrite, LinkKind::kDram}) {
+    const auto row = static_cast<std::size_t>(kind);
+    traffic[std::string(kLinkNames[row])] = report.traffic[row].count;
+  }
+  return {{"rank", 0},
+          {"stage", 0},
+          {"tiers", std::move(tiers)},
+          {"compute",
+           {{"busy_s", seconds(report.compute_busy)},
+            {"matmul_s", seconds(report.matmul)},
+            {"recompute_s", seconds(report.recompute)},
+            {"stall_s", std::move(stalls)}}},
+          {"traffic_bytes", std::move(traffic)}};
+}
+
+Json out_of_memory_json(const Report& report) {
+  if (report.fits()) return nullptr;
+  const OutOfMemoryReport& oom = *report.out_of_memory;
+  return {{"tier", kTierNames[static_cast<std::size_t>(oom.tier)]},
+          {"op", oom.op},
+          {"phase", name_of(oom.phase)},
+          {"layer", layer_or_null(oom.layer)},
+          {"requested_bytes", oom.requested.count},
+          {"free_bytes", oom.free.count},
+          {"needed_bytes", oom.needed.count},
+          {"first_step", oom.first_step}};
+}
+
+Json run_json(const Report& report) {
+  Json point = Json::object();
+  for (const auto& [key, value] : report.point) point[key] = Json::parse(value, nullptr, false);
+  for (const auto& [key, value] : report.point) {
+    if (point[key].is_discarded())
+      point[key] = value;  // a number or true stays one, a word is text
+  }
+  return {{"strategy", report.strategy},
+          {"point", std::move(point)},
+          {"fits", report.fits()},
+          {"out_of_memory", out_of_memory_json(report)},
+          {"step_time_s", seconds(report.step_time)},
+          {"tokens_per_s", report.tokens_per_second},
+          {"model_flops", report.model_flops.count},
+          {"hardware_flops", report.hardware_flops.count},
+          {"mfu", report.mfu},
+          {"parameters", report.parameters},
+          {"bottleneck", report.bottleneck},
+          {"ranks", Json::array({rank_json(report)})}};
+}
+
+Json scenario_json(const ScenarioReports& scenario) {
+  Json runs = Json::array();
+  for (const Report& report : scenario.runs) runs.push_back(run_json(report));
+  return {{"tidemark", kVersion}, {"scenario", scenario.name}, {"runs", std::move(runs)}};
+}
+
+}  // namespace
+
+// One scenario is one object; several are an array of them.
+std::string json(std::span<const ScenarioReports> scenarios, const FormatOptions&) {
+  Json all = Json::array();
+  for (const ScenarioReports& scenario : scenarios) all.push_back(scenario_json(scenario));
+  const Json& root = all.size() == 1 ? all[0] : all;
+  // Names come from users' files; the loader lets only UTF-8 through.
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,186 @@
+// One table for people, a row a strategy, and a line for each run's bottleneck.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hardware/quantity.hpp"
+#include "tools/formats/format.hpp"
+#include "tools/text_table.hpp"
+#include "tools/wording.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+constexpr std::size_t kNameWidth = 34;
+
+// One unit for all cells of a column, chosen by the largest.
+struct Scale {
+  double size = 1;
+  const char* unit = "";
+};
+
+Scale byte_scale(std::span<const Report> runs) {
+  std::int64_t most = 0;
+  for (const Report& run : runs) {
+    for (const TierReport& tier : run.tiers) most = std::max(most, tier.peak.count);
+  }
+  if (most >= 1'000'000'000) return {1e9, "GB"};
+  if (most >= 1'000'000) return {1e6, "MB"};
+  return {1e3, "kB"};
+}
+
+Scale time_scale(std::span<const Report> runs) {
+  SimTime most{};
+  for (const Report& run : runs) most = std::max(most, run.step_time);
+  if (seconds(most) >= 1) return {1, "s"};
+  if (seconds(most) >= 1e-3) return {1e-3, "ms"};
+  return {1e-6, "us"};
+}
+
+std::string scaled(Bytes bytes, Scale scale) {
+  if (bytes.count == 0) return "-";
+  return fmt::format("{:.1f}", static_cast<double>(bytes.count) / scale.size);
+}
+
+std::string scaled(SimTime time, Scale scale) {
+  if (time.count() == 0) return "-";
+  return fmt::format("{:.2f}", seconds(time) / scale.size);
+}
+
+// What the peak consists of, largest first.
+std::string contents(const Peak& peak, Scale scale) {
+  std::vector<std::size_t> parts;
+  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
+    if (static_cast<double>(peak.by_category[c].count) >= 0.05 * scale.size) parts.push_back(c);
+  }
+  std::ranges::stable_sort(parts, [&](std::size_t a, std::size_t b) {
+    return peak.by_category[a] > peak.by_category[b];
+  });
+  std::string text;
+  for (const std::size_t c : parts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", spoken(static_cast<Category>(c)),
+                        scaled(peak.by_category[c], scale));
+  }
+  return text;
+}
+
+std::string stalls(const Report& run, Scale scale) {
+  std::string text;
+  for (std::size_t c = 0; c < run.stalls.size(); ++c) {
+    if (seconds(run.stalls[c]) < 0.005 * scale.size) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sim::kStallCauseNames[c],
+                        scaled(run.stalls[c], scale));
+  }
+  return text;
+}
+
+std::string swept_name(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+std::vector<TextColumn> columns_for(std::span<const Report> runs, Scale bytes, Scale time) {
+  std::vector<TextColumn> columns;
+  for (const auto& [key, value] : runs.front().point) columns.push_back({swept_name(key) + "\n"});
+  const auto with_unit = [](const char* title, Scale scale) {
+    return TextColumn{fmt::format("{}\n{}", title, scale.unit)};
+  };
+  columns.push_back({"strategy\n", Align::kLeft, kNameWidth});
+  columns.push_back({"fits\n", Align::kLeft});
+  columns.push_back(with_unit("HBM", bytes));
+  columns.push_back(with_unit("host", bytes));
+  columns.push_back(with_unit("SSD", bytes));
+  columns.push_back(with_unit("step", time));
+  columns.push_back(with_unit("recomp", time));
+  columns.push_back(with_unit("stalls", time));
+  columns.push_back({"tokens\n/s"});
+  columns.push_back({"MFU\n%"});
+  return columns;
+}
+
+std::vector<std::string> row_for(const Report& run, Scale bytes, Scale time) {
+  std::vector<std::string> cells;
+  for (const auto& [key, value] : run.point) cells.push_back(value);
+  // Brackets: not a time that this machine could show.
+  const auto supposed = [&](std::string text) { return run.fits() ? text : "(" + text + ")"; };
+  cells.push_back(run.strategy);
+  cells.push_back(run.fits() ? "yes" : "no");
+  for (const TierReport& tier : run.tiers) cells.push_back(scaled(tier.peak, bytes));
+  cells.push_back(supposed(scaled(run.step_time, time)));
+  cells.push_back(scaled(run.recompute, time));
+  cells.push_back(scaled(run.stalled(), time));
+  cells.push_back(supposed(format_count(static_cast<std::int64_t>(run.tokens_per_second + 0.5))));
+  cells.push_back(supposed(fmt::format("{:.1f}", 100 * run.mfu)));
+  return cells;
+}
+
+void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
+  const Peak& peak = run.tier(Tier::kHbm).peak_moment;
+  const std::string moment =
+      peak.op.empty() ? "from the start" : place(name_of(peak.phase), peak.layer, peak.op);
+  table.add_detail(fmt::format("HBM peak ({}): {}", moment, contents(peak, bytes)));
+  const std::string causes = stalls(run, time);
+  if (!causes.empty()) table.add_detail(fmt::format("stalls: {}", causes));
+}
+
+void append_largest(std::string& out, const Report& run, std::size_t count) {
+  const Peak& peak = run.tier(Tier::kHbm).peak_moment;
+  TextTable table({{"largest in HBM at its peak", Align::kLeft, 44},
+                   {"bytes"},
+                   {"category", Align::kLeft},
+                   {"made by", Align::kLeft},
+                   {"freed by", Align::kLeft}});
+  for (std::size_t i = 0; i < std::min(count, peak.largest.size()); ++i) {
+    const Alive& alive = peak.largest[i];
+    table.add_row({alive.name, format_count(alive.bytes.count), spoken(alive.category),
+                   alive.made_by.empty() ? "(before the step)" : alive.made_by,
+                   alive.freed_by.empty() ? "(stays)" : alive.freed_by});
+  }
+  out += fmt::format("\n{}\n{}", run.strategy, table.render(kWidth));
+}
+
+std::string label(const Report& run) {
+  std::string text = run.strategy;
+  for (const auto& [key, value] : run.point) {
+    text += fmt::format(", {} {}", swept_name(key), value);
+  }
+  return text;
+}
+
+std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& options) {
+  const std::span<const Report> runs = scenario.runs;
+  const Scale bytes = byte_scale(runs);
+  const Scale time = time_scale(runs);
+  const bool sweep = !runs.front().point.empty();
+
+  TextTable table(columns_for(runs, bytes, time));
+  for (const Report& run : runs) {
+    table.add_row(row_for(run, bytes, time));
+    if (!sweep) add_details(table, run, bytes, time);
+  }
+  std::string out = fmt::format("{}\n\n{}\n", scenario.name, table.render(kWidth));
+  for (const Report& run : runs) {
+    const std::string line = fmt::format("{}: {}", label(run), run.bottleneck);
+    const std::vector<std::string> lines = wrap(line, kWidth - 2);
+    for (std::size_t i = 0; i < lines.size(); ++i) out += (i > 0 ? "  " : "") + lines[i] + '\n';
+  }
+  if (!std::ranges::all_of(runs, &Report::fits)) {
+    out += "\n(in brackets: as it would be with enough memory)\n";
+  }
+  if (options.largest > 0) {
+    for (const Report& run : runs) append_largest(out, run, options.largest);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string text(std::span<const ScenarioReports> scenarios, const FormatOptions& options) {
+  std::string out;
+  for (const ScenarioReports& scenario : scenarios) {
+    if (!out.empty()) out += '\n';
+    out += scenario_text(scenario, options);
+  }
+  return out;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,45 @@
+#pragma once
+// The account that people do on paper, before any simulation: what each parameter costs in bytes,
+// and what one block keeps from forward to backward. Read off the lowered graph, so it is what the
+// simulation will hold.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/dtype.hpp"
+#include "graph/shape.hpp"
+#include "hardware/units.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace tidemark::tools {
+
+// Parameters, gradients, master weights, and each optimizer state by its name.
+struct LedgerComponent {
+  std::string name;
+  Bytes bytes;
+};
+
+struct SavedTensor {
+  std::string name;
+  Shape shape;
+  DType dtype{};
+  Bytes bytes;
+};
+
+struct Ledger {
+  std::int64_t parameters = 0;  // trainable elements
+  std::vector<LedgerComponent> components;
+  Bytes states;  // sum of the components
+  std::int64_t layers = 0;
+  std::int64_t layer = 0;          // whose tensors are listed: the middle one
+  std::vector<SavedTensor> saved;  // in the order in which forward makes them
+  Bytes saved_of_layer;            // sum of `saved`
+  Bytes saved_of_all_layers;
+};
+
+// Of one micro-batch, with nothing recomputed and everything on the GPU: what strategies start
+// from.
+Ledger make_ledger(const scenarios::RunSpec& run);
+
+}  // namespace tidemark::tools

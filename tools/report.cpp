@@ -1,0 +1,180 @@
+#include "tools/report.hpp"
+
+#include <algorithm>
+
+#include "graph/op_kind.hpp"
+#include "hardware/ensure.hpp"
+#include "sim/account.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+bool is_matmul(const Op& op) {
+  return op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention;
+}
+
+// Bytes that blocks keep from forward to backward: the median over the blocks. Of the first
+// micro-batch, which is the one before the first op of backward.
+Bytes saved_per_layer(const StepGraph& graph, std::int64_t layers) {
+  if (layers <= 0) return Bytes(0);
+  const auto first_backward = static_cast<std::uint32_t>(
+      std::distance(graph.ops.begin(),
+                    std::ranges::find_if(graph.ops.begin(), graph.ops.end() - 1, [](const Op& op) {
+                      return op.phase == Phase::kRecompute || op.phase == Phase::kBackward;
+                    })));
+  std::vector<Bytes> sums(static_cast<std::size_t>(layers));
+  for (const Tensor& tensor : graph.tensors) {
+    if (!tensor.saved || tensor.initial() || tensor.layer < 0) continue;
+    if (index(tensor.producer) >= first_backward) continue;
+    sums[static_cast<std::size_t>(tensor.layer)] += tensor.bytes;
+  }
+  std::ranges::sort(sums);
+  const std::size_t middle = sums.size() / 2;
+  if (sums.size() % 2 == 1) return sums[middle];
+  return Bytes((sums[middle - 1].count + sums[middle].count) / 2);
+}
+
+std::string name_of_instance(const PlayedStep& step, InstanceId instance) {
+  const Instance& what = step.program.instances[index(instance)];
+  if (what.op != kNoOp) return std::string(name_of(step.graph.op(what.op).kind));
+  if (index(what.name) == kNoIndex) return std::string(name_of(what.stream));
+  return std::string(step.graph.name(what.name));
+}
+
+std::string name_of_buffer(const PlayedStep& step, const Buffer& buffer) {
+  NameId name = buffer.name;
+  if (buffer.tensor != kNoTensor) name = step.graph.tensor(buffer.tensor).name;
+  if (index(name) == kNoIndex) return std::string(name_of(buffer.category));
+  return std::string(step.graph.name(name));
+}
+
+OutOfMemoryReport why_out_of_memory(const PlayedStep& step, const sim::Account& account) {
+  const sim::OutOfMemory& oom = *step.limited.out_of_memory;
+  OutOfMemoryReport report;
+  report.tier = oom.tier;
+  if (oom.instance != kNoInstance) {
+    const Instance& instance = step.program.instances[index(oom.instance)];
+    report.op = name_of_instance(step, oom.instance);
+    report.phase = instance.phase;
+    report.layer = instance.layer;
+  }
+  report.requested = oom.requested;
+  report.free = oom.free;
+  report.needed = account.tiers[static_cast<std::size_t>(oom.tier)].peak.level.total;
+  return report;
+}
+
+Peak describe(const PlayedStep& step, const sim::Peak& found) {
+  Peak peak;
+  peak.time = found.time;
+  peak.by_category = found.level.by_category;
+  if (found.instance != kNoInstance) {
+    const Instance& instance = step.program.instances[index(found.instance)];
+    peak.op = name_of_instance(step, found.instance);
+    peak.phase = instance.phase;
+    peak.layer = instance.layer;
+  }
+  std::vector<InstanceId> made_by(step.program.buffers.size(), kNoInstance);
+  std::vector<InstanceId> freed_by(step.program.buffers.size(), kNoInstance);
+  for (const sim::MemoryEvent& event : step.whole().memory) {
+    (event.allocated ? made_by : freed_by)[index(event.buffer)] = event.instance;
+  }
+  for (const BufferId id : found.largest) {
+    const Buffer& buffer = step.program.buffers[index(id)];
+    Alive alive{name_of_buffer(step, buffer), buffer.bytes, buffer.category, {}, {}};
+    const InstanceId maker = made_by[index(id)];
+    const InstanceId last = freed_by[index(id)];
+    if (maker != kNoInstance) alive.made_by = name_of_instance(step, maker);
+    if (last != kNoInstance) alive.freed_by = name_of_instance(step, last);
+    peak.largest.push_back(std::move(alive));
+  }
+  return peak;
+}
+
+TierReport describe(const PlayedStep& step, Tier tier, const sim::TierAccount& account,
+                    const sim::TierAccount& first) {
+  TierReport report;
+  report.capacity = step.program.capacity[static_cast<std::size_t>(tier)];
+  report.peak = account.peak.level.total;
+  report.peak_reserved = report.peak;
+  report.start = account.start.total;
+  report.end = account.end.total;
+  // A part without kernels (an optimizer that runs elsewhere) leaves what the step leaves, and its
+  // peak is what the part before it left.
+  Bytes before = report.start;
+  for (std::size_t p = 0; p < sim::kStepPartCount; ++p) {
+    report.live_after[p] = account.live_after[p] ? account.live_after[p]->total : report.end;
+    report.phase_peaks[p] = account.phase_peak[p].value_or(before);
+    before = report.live_after[p];
+  }
+  report.first_step_peak = first.peak.level.total;
+  report.peak_moment = describe(step, account.peak);
+  return report;
+}
+
+void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
+                   const sim::Account& account, Report& report) {
+  const StepGraph& graph = step.graph;
+  const sim::Result& result = step.whole();
+  report.step_time = result.end;
+  report.tokens = run.training.micro_batch * run.training.sequence * run.training.micro_batches;
+  report.parameters = graph.parameter_count;
+  report.model_flops = graph.model_flops;
+  report.compute_busy = result.compute_busy;
+  for (std::size_t i = 0; i < graph.op_count(); ++i) {
+    if (is_matmul(graph.ops[i])) report.hardware_flops += graph.ops[i].flops;
+  }
+  for (const InstanceId i : step.program.order[static_cast<std::size_t>(Stream::kCompute)]) {
+    const Instance& instance = step.program.instances[index(i)];
+    if (instance.op == kNoOp || !is_matmul(graph.op(instance.op))) continue;
+    report.matmul += result.records[index(i)].finish - result.records[index(i)].start;
+  }
+  report.recompute = account.recompute;
+  report.stalls = account.stalled;
+  report.traffic = result.moved;
+
+  const FlopRate peak = run.training.precision == Precision::kFp32 ? run.machine.gpu.matmul_32bit
+                                                                   : run.machine.gpu.matmul_16bit;
+  const double time = seconds(report.step_time);
+  if (time > 0) {
+    report.tokens_per_second = static_cast<double>(report.tokens) / time;
+    report.mfu =
+        static_cast<double>(report.model_flops.count) / (time * static_cast<double>(peak.count));
+  }
+}
+
+}  // namespace
+
+SimTime Report::stalled() const {
+  SimTime sum{};
+  for (const SimTime stall : stalls) sum += stall;
+  return sum;
+}
+
+Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, const PlayedStep& first,
+                   const ReportOptions& options) {
+  Report report;
+  report.strategy = run.strategy;
+  report.point = run.point;
+  const sim::Account account = sim::account(steady.program, steady.whole(), options.largest);
+  const sim::Account first_account = sim::account(first.program, first.whole(), 0);
+  if (steady.limited.out_of_memory) {
+    report.out_of_memory = why_out_of_memory(steady, account);
+  } else if (first.limited.out_of_memory) {
+    report.out_of_memory = why_out_of_memory(first, first_account);
+    report.out_of_memory->first_step = true;
+  }
+  describe_time(run, steady, account, report);
+  ensure(report.compute_busy + report.stalled() == report.step_time,
+         "the GPU's busy time and stalls should add up to the step");
+  for (std::size_t t = 0; t < report.tiers.size(); ++t) {
+    report.tiers[t] =
+        describe(steady, static_cast<Tier>(t), account.tiers[t], first_account.tiers[t]);
+  }
+  report.tiers[static_cast<std::size_t>(Tier::kHbm)].saved_per_layer =
+      saved_per_layer(steady.graph, run.model.layers);
+  report.bottleneck = bottleneck_of(report);
+  return report;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,120 @@
+#pragma once
+// What a reader wants to know of one run: the numbers behind every output format.
+//
+// A run that does not fit is described as it would be with enough memory (a second run without
+// limits), so that what a remedy costs in time can be told; `out_of_memory` says where it failed.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/category.hpp"
+#include "graph/program.hpp"
+#include "graph/step_graph.hpp"
+#include "hardware/machine.hpp"
+#include "hardware/units.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/account.hpp"
+#include "sim/result.hpp"
+
+namespace tidemark::tools {
+
+using PerPart = std::array<Bytes, sim::kStepPartCount>;  // indexed by sim::StepPart
+
+// A buffer that was alive at a peak.
+struct Alive {
+  std::string name;
+  Bytes bytes;
+  Category category{};
+  std::string made_by;   // op or transfer that allocated it; empty: there before the step
+  std::string freed_by;  // empty: there after the step
+};
+
+// The first moment at which a tier held the most.
+struct Peak {
+  SimTime time{};
+  Phase phase{};            // of the instance that allocated
+  std::string op;           // what allocated; empty: the step starts at its peak
+  std::int16_t layer = -1;  // -1: outside the blocks
+  std::array<Bytes, kCategoryCount> by_category{};  // sums to TierReport::peak
+  std::vector<Alive> largest;                       // largest first, at most ReportOptions::largest
+};
+
+struct TierReport {
+  Bytes capacity;
+  Bytes peak;
+  Bytes peak_reserved;  // taken from the driver; equal to peak where the allocator caches nothing
+  Bytes start;
+  Bytes end;
+  PerPart live_after{};   // once the last op of the phase has finished
+  PerPart phase_peaks{};  // most at once during the phase
+  Bytes first_step_peak;  // of the step that makes the optimizer states
+  Bytes saved_per_layer;  // HBM: what a block keeps from forward to backward, median over blocks
+  Peak peak_moment;
+};
+
+struct OutOfMemoryReport {
+  Tier tier{};
+  std::string op;
+  Phase phase{};
+  std::int16_t layer = -1;
+  Bytes requested;
+  Bytes free;
+  Bytes needed;             // peak of the tier in the run without limits
+  bool first_step = false;  // the steady step would fit
+};
+
+struct Report {
+  std::string strategy;
+  std::vector<std::pair<std::string, std::string>> point;
+
+  std::optional<OutOfMemoryReport> out_of_memory;
+  SimTime step_time{};
+  std::int64_t tokens = 0;      // a step
+  std::int64_t parameters = 0;  // trainable elements
+  Flops model_flops;            // matmuls of forward and backward
+  Flops hardware_flops;         // matmuls that run, recompute included
+  double tokens_per_second = 0;
+  double mfu = 0;  // model_flops / (step time x matmul peak of the precision), 0..1
+
+  std::array<TierReport, kTierCount> tiers{};  // indexed by Tier
+  SimTime compute_busy{};
+  SimTime matmul{};     // of compute_busy: matmul and attention kernels
+  SimTime recompute{};  // of compute_busy
+  std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
+  std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
+  std::string bottleneck;                               // one sentence
+
+  bool fits() const { return !out_of_memory.has_value(); }
+  const TierReport& tier(Tier t) const { return tiers[static_cast<std::size_t>(t)]; }
+  SimTime stalled() const;
+};
+
+inline constexpr std::array<std::string_view, kTierCount> kTierNames = {"hbm", "host", "ssd"};
+
+// One step as it was planned and played. `limited` ran with the machine's capacities; `free` is the
+// same without limits where `limited` ran out of memory, otherwise null.
+struct PlayedStep {
+  const StepGraph& graph;
+  const Program& program;
+  const sim::Result& limited;
+  const sim::Result* free = nullptr;
+
+  const sim::Result& whole() const { return free != nullptr ? *free : limited; }
+};
+
+struct ReportOptions {
+  std::size_t largest = 10;  // buffers to list at each peak
+};
+
+// `first` is the step that makes the optimizer states, `steady` any later one.
+Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, const PlayedStep& first,
+                   const ReportOptions& options);
+
+// The sentence that says what holds the run up.
+std::string bottleneck_of(const Report& report);
+
+}  // namespace tidemark::tools

@@ -1,0 +1,70 @@
+#include "tools/select.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "hardware/decimal.hpp"
+#include "scenarios/load.hpp"
+#include "scenarios/suggest.hpp"
+#include "tools/user_error.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+void refuse_unknown(const std::vector<std::string>& wanted,
+                    const std::vector<scenarios::Scenario>& all) {
+  std::vector<std::string_view> known;
+  for (const scenarios::Scenario& scenario : all) {
+    for (const scenarios::RunSpec& run : scenario.runs) {
+      if (std::ranges::find(known, run.strategy) == known.end()) known.push_back(run.strategy);
+    }
+  }
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw UserError(
+        fmt::format("unknown strategy {}: {}", quoted(name), scenarios::suggestion(name, known)));
+  }
+}
+
+std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<scenarios::Override> overrides;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UserError(fmt::format("--set {}: expected KEY=VALUE, such as training.micro_batch=4",
+                                  quoted(text)));
+    }
+    overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return overrides;
+}
+
+Bytes physical_memory() {
+  return Bytes(static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments) {
+  std::vector<scenarios::Scenario> all;
+  const std::vector<scenarios::Override> overrides = parse_overrides(arguments.overrides);
+  scenarios::LoadLimits limits;
+  limits.memory = physical_memory();
+  for (const std::string& file : arguments.files) {
+    all.push_back(scenarios::load(file, overrides, limits));
+  }
+  if (arguments.strategies.empty()) return all;
+  refuse_unknown(arguments.strategies, all);
+  for (scenarios::Scenario& scenario : all) {
+    std::erase_if(scenario.runs, [&](const scenarios::RunSpec& run) {
+      return std::ranges::find(arguments.strategies, run.strategy) == arguments.strategies.end();
+    });
+  }
+  std::erase_if(all, [](const scenarios::Scenario& scenario) { return scenario.runs.empty(); });
+  return all;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,112 @@
+#include "tools/text_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hardware/ensure.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr std::string_view kGap = "  ";
+constexpr std::string_view kIndent = "    ";
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string padded(const std::string& text, std::size_t width, Align align) {
+  const std::string blanks(width - std::min(width, text_width(text)), ' ');
+  return align == Align::kLeft ? text + blanks : blanks + text;
+}
+
+void append_line(std::string& out, std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line + '\n';
+}
+
+}  // namespace
+
+std::size_t text_width(std::string_view text) {
+  // Continuation bytes of UTF-8 are 10xxxxxx.
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    std::string& line = lines.back();
+    if (line.empty()) {
+      line = word;
+    } else if (text_width(line) + 1 + text_width(word) <= width) {
+      line += ' ';
+      line += word;
+    } else {
+      lines.emplace_back(word);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+TextTable::TextTable(std::vector<TextColumn> columns) : columns_(std::move(columns)) {
+  for (const TextColumn& column : columns_) header_.cells.push_back(split_lines(column.title));
+}
+
+void TextTable::add_row(std::vector<std::string> cells) {
+  ensure(cells.size() == columns_.size(), "a row should have one cell a column");
+  Row row;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    row.cells.push_back(wrap(cells[c], columns_[c].widest));
+  }
+  rows_.push_back(std::move(row));
+}
+
+void TextTable::add_detail(std::string text) { rows_.back().details.push_back(std::move(text)); }
+
+std::string TextTable::render(std::size_t width) const {
+  std::vector<std::size_t> widths(columns_.size());
+  const auto measure = [&](const Row& row) {
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      for (const std::string& line : row.cells[c]) {
+        widths[c] = std::max(widths[c], text_width(line));
+      }
+    }
+  };
+  measure(header_);
+  std::ranges::for_each(rows_, measure);
+
+  std::string out;
+  const auto print = [&](const Row& row) {
+    std::size_t lines = 0;
+    for (const auto& cell : row.cells) lines = std::max(lines, cell.size());
+    for (std::size_t l = 0; l < lines; ++l) {
+      std::string line;
+      for (std::size_t c = 0; c < widths.size(); ++c) {
+        if (c > 0) line += kGap;
+        line += padded(l < row.cells[c].size() ? row.cells[c][l] : std::string(), widths[c],
+                       columns_[c].align);
+      }
+      append_line(out, std::move(line));
+    }
+    for (const std::string& detail : row.details) {
+      for (const std::string& line : wrap(detail, width - kIndent.size())) {
+        append_line(out, std::string(kIndent) + line);
+      }
+    }
+  };
+  print(header_);
+  std::ranges::for_each(rows_, print);
+  return out;
+}
+
+}  // namespace tidemark::tools
