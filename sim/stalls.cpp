@@ -86,16 +86,26 @@ class Attribution {
     for (;;) {
       const InstanceRecord& record = result_.records[index(id)];
       if (record.start > record.ready) {
-        const auto at = std::ranges::lower_bound(grants_, index(id), {},
-                                                 [](const Grant& g) { return index(g.instance); });
-        ensure(at != grants_.end() && at->instance == id, "a late start should have allocated");
-        add(at->time, record.start, from, StallCause::kAllocatorCall, waiting, id);
-        add(record.ready, at->time, from, StallCause::kAllocation, waiting, freed_by(*at));
+        const Grant grant = grant_of(id);
+        add(grant.time, record.start, from, StallCause::kAllocatorCall, waiting, id);
+        add(record.ready, grant.time, from, StallCause::kAllocation, waiting, freed_by(grant));
       }
       if (record.ready <= from) return;
       id = blocker_of(id, record.ready);
       add_run(id, from, waiting);
     }
+  }
+
+  // Without one of its own, another instance has taken what it waited for, in the same instant.
+  Grant grant_of(InstanceId id) const {
+    const auto at = std::ranges::lower_bound(grants_, index(id), {},
+                                             [](const Grant& g) { return index(g.instance); });
+    if (at != grants_.end() && at->instance == id) return *at;
+    const SimTime start = result_.records[index(id)].start;
+    const auto later = std::ranges::upper_bound(result_.memory, start, {}, &MemoryEvent::time);
+    auto row = static_cast<std::size_t>(later - result_.memory.begin());
+    while (row > 0 && result_.memory[row - 1].allocated) --row;
+    return {id, start, row};
   }
 
   InstanceId freed_by(const Grant& grant) const {
