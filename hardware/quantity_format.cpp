@@ -63,7 +63,7 @@ std::string exactly(std::int64_t amount, const UnitKind& kind) {
   for (const Unit& unit : kind.units) {
     if (amount % unit.factor != 0) continue;
     std::string text = std::to_string(amount / unit.factor) + " " + std::string(unit.name);
-    if (best.empty() || text.size() <= best.size()) best = std::move(text);
+    if (best.empty() || text.size() < best.size()) best = std::move(text);
   }
   return best;
 }

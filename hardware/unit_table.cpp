@@ -146,11 +146,6 @@ std::string fault_of_unit(const UnitKind& kind, std::string_view text, std::stri
   text = trimmed(text);
   const std::string meant =
       std::string(kind.noun) + " is meant, for example '" + std::string(kind.example) + "'";
-  for (const UnitKind* other : kKinds) {
-    if (other != &kind && find_unit(*other, name) != nullptr) {
-      return quoted(text) + " is " + std::string(other->noun) + ": " + meant;
-    }
-  }
   if (means_bits(name)) {
     return quoted(name) + " counts bits, 8 to a byte: " + meant;
   }

@@ -90,7 +90,11 @@ TEST_CASE("absurd latencies saturate instead of overflowing") {
   Gpu gpu = round_gpu();
   gpu.launch_latency = SimTime(std::int64_t{1} << 60);
   KernelWork many = work(WorkClass::kStream, 0, 1);
-  many.kernels = 1000;
+  many.kernels = 1;  // 1 byte at 1000 GB/s: 1 ps
+  CHECK(kernel_time(gpu, many) == SimTime((std::int64_t{1} << 60) + 1));
+  many.kernels = 2;  // 2^61 + 1 ps, the first that is above 2^63 / 4
+  CHECK(kernel_time(gpu, many) == SimTime(std::numeric_limits<std::int64_t>::max() / 4));
+  many.kernels = 1000;  // more than 64 bits
   CHECK(kernel_time(gpu, many) == SimTime(std::numeric_limits<std::int64_t>::max() / 4));
 }
 

@@ -125,6 +125,7 @@ TEST_CASE("2^60 is the largest quantity") {
   has(refused_bytes("100000000000000000000 PiB"), "too large");
   has(refused_bytes("1e400 B"), "too large");
   has(refused_bytes("1e99999999999999999999 B"), "too large");
+  has(refused_bytes("1234567890123456789012345 B"), "too large");  // said before "too many digits"
   has(refused_bytes(repeated("9", 400, " B")), "too large");
   has(refusal(parse_time("1152922 s")), "the most is 1152921 s");
   CHECK(parse_time("1152921 s").value == SimTime(1'152'921'000'000'000'000));
