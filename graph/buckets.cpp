@@ -21,6 +21,25 @@ std::vector<OpId> last_accesses(const StepGraph& graph) {
   return last;
 }
 
+// By tensor: the first op that writes a gradient after the op that completes it.
+std::vector<OpId> first_overwrites(const StepGraph& graph) {
+  std::vector<OpId> ready(graph.tensors.size(), kNoOp);
+  for (const Parameter& parameter : graph.parameters) {
+    if (parameter.gradient != kNoTensor) {
+      ready[index(parameter.gradient)] = parameter.gradient_ready;
+    }
+  }
+  std::vector<OpId> first(graph.tensors.size(), kNoOp);
+  for (std::uint32_t op = 0; op < graph.op_count(); ++op) {
+    for (const TensorId tensor : graph.updated_by(OpId{op})) {
+      const OpId complete = ready[index(tensor)];
+      if (complete == kNoOp || op <= index(complete)) continue;
+      if (first[index(tensor)] == kNoOp) first[index(tensor)] = OpId{op};
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most) {
@@ -34,6 +53,7 @@ std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most) {
   });
 
   const std::vector<OpId> last_access = last_accesses(graph);
+  const std::vector<OpId> overwrites = first_overwrites(graph);
   std::vector<Bucket> buckets;
   for (const std::uint32_t p : order) {
     const Parameter& parameter = graph.parameters[p];
@@ -45,6 +65,7 @@ std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most) {
     bucket.gradients += gradient;
     bucket.weights += graph.tensor(parameter.weight).bytes;
     bucket.ready = later(bucket.ready, parameter.gradient_ready);
+    bucket.overwritten = std::min(bucket.overwritten, overwrites[index(parameter.gradient)]);
     bucket.last_read = later(bucket.last_read, last_access[index(parameter.weight)]);
   }
   return buckets;

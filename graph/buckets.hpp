@@ -14,6 +14,8 @@ struct Bucket {
   Bytes gradients;
   Bytes weights;
   OpId ready = kNoOp;  // the op that completes its last gradient; kNoOp: all are there at the start
+  // The first op that writes one of its gradients again once that is complete; kNoOp: none does.
+  OpId overwritten = kNoOp;
   OpId last_read = kNoOp;  // the last op that reads or writes one of its weights; kNoOp: none does
 };
 

@@ -41,10 +41,11 @@ enum class Phase : std::uint8_t {
   kOptimizer,
   kTransfer,
   kCommunication,
+  kZeroGrad,  // after the optimizer: gradients are dropped or zeroed, the loss is let go
 };
 
-inline constexpr std::array<std::string_view, 6> kPhaseNames = {
-    "forward", "recompute", "backward", "optimizer", "transfer", "communication"};
+inline constexpr std::array<std::string_view, 7> kPhaseNames = {
+    "forward", "recompute", "backward", "optimizer", "transfer", "communication", "zero_grad"};
 
 constexpr std::string_view name_of(Phase phase) {
   return kPhaseNames[static_cast<std::size_t>(phase)];

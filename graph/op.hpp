@@ -5,13 +5,11 @@
 #include "graph/category.hpp"
 #include "graph/dtype.hpp"
 #include "graph/ids.hpp"
+#include "graph/op_kind.hpp"
 #include "hardware/cost.hpp"
 #include "hardware/units.hpp"
 
 namespace tidemark {
-
-// Rows of the table in graph/ops/table.cpp.
-enum class OpKind : std::uint16_t {};
 
 // Part of a block that an op belongs to, for policies and reports.
 enum class Module : std::uint8_t {

@@ -137,6 +137,7 @@ class OptimizerOffload {
                                      bucket.gradients, "gradients" + of_bucket + " to the host");
     after_op(copy, bucket.ready);
     after_op(copy, gradients_leave_after_);
+    if (bucket.overwritten != kNoOp) builder_.depend(InstanceId{index(bucket.overwritten)}, copy);
     for (const std::uint32_t p : bucket.parameters) {
       builder_.use(copy, BufferId{index(graph_.parameters[p].gradient)});
     }

@@ -13,7 +13,8 @@
 // update; rounded parameters from the start of the update to the end of their copy. With the states
 // on an SSD, a pool of pinned state buffers is there all the time, bucket i in buffer i mod their
 // number; reads run ahead of the gradients as far as the pool lets them.
-// A gradient's HBM comes free when its copy ends.
+// A gradient's HBM comes free when its copy ends. An op that writes a gradient again (zeroes it for
+// the next step) waits for that copy.
 
 #include "graph/machine_paths.hpp"
 #include "graph/model.hpp"

@@ -1,0 +1,21 @@
+#pragma once
+// Activation checkpointing as torch.utils.checkpoint does it.
+
+#include <functional>
+#include <vector>
+
+#include "graph/tape.hpp"
+
+namespace tidemark {
+
+// Keeps x, runs `function` without keeping what it saves, replays it in backward.
+// `constants` are other tensor arguments (masks, rotary tables): the checkpoint holds them.
+Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant, PieceFunction function);
+
+// Runs a non-reentrant checkpoint's function again and hands each waiting node what it saves.
+void replay_checkpoint(Tape& tape, std::uint32_t checkpoint);
+
+// A node that a checkpoint waits for has run: the last one lets go of the checkpoint's arguments.
+void leave_checkpoint(Tape& tape, std::uint32_t checkpoint);
+
+}  // namespace tidemark

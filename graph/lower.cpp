@@ -1,0 +1,272 @@
+#include "graph/lower.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "graph/autograd.hpp"
+#include "graph/models/architectures.hpp"
+#include "graph/ops/ops.hpp"
+#include "graph/optimizers/optimizer.hpp"
+#include "hardware/ensure.hpp"
+
+namespace tidemark {
+
+namespace {
+
+// One parameter with what the optimizer keeps for it.
+struct Trained {
+  std::uint32_t leaf = kNoNode;
+  Value weight;
+  Updated updated;  // its master copy's, or its own
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const LoweringInput& input)
+      : input_(input), tape_(input.kernels), mixed_(input.training.precision == Precision::kBf16Mixed),
+        on_gpu_(input.update == UpdateOn::kGpu),
+        keeps_gradients_(input.kernels.zero_grad == Kernels::ZeroGrad::kKeep) {
+    script_ = row_of(input.model.architecture).make(tape_, input_);
+    if (input.model.extra_parameters > 0) make_extra_parameters();
+    const Shape tokens = {input.training.micro_batch, input.training.sequence};
+    batch_.tokens = tape_.initial(tokens, DType::kI64, Category::kInputs, "tokens");
+    batch_.positions = tape_.initial(tokens, DType::kI64, Category::kInputs, "positions");
+    batch_.labels = tape_.initial(tokens, DType::kI64, Category::kInputs, "labels");
+    for (const TrainedTensor& x : script_->parameters) trained_.push_back({x.leaf, x.weight, {}});
+    for (Trained& x : trained_) make_states(x);
+  }
+
+  StepGraph run() {
+    for (std::int64_t i = 0; i < input_.training.micro_batches; ++i) {
+      const bool last = i + 1 == input_.training.micro_batches;
+      run_pass(last);
+    }
+    note_gradients();
+    tape_.phase = Phase::kOptimizer;
+    tape_.module = Module::kOptimizer;
+    if (on_gpu_) update();
+    tape_.phase = Phase::kZeroGrad;
+    clear_gradients();
+    return finish();
+  }
+
+ private:
+  bool steady() const { return input_.step == StepKind::kSteady; }
+
+  // Trainable elements outside the forward; their gradient is the last that backward makes.
+  void make_extra_parameters() {
+    const bool full = input_.training.precision == Precision::kFp32 ||
+                      input_.training.precision == Precision::kAutocast;
+    TrainedTensor extra;
+    extra.weight = tape_.initial({input_.model.extra_parameters}, full ? DType::kF32 : DType::kBf16,
+                                 Category::kParameters, "extra parameters");
+    extra.leaf = tape_.make_leaf(extra.weight);
+    extra_leaf_ = extra.leaf;
+    script_->parameters.push_back(extra);
+  }
+
+  Value initial_like(const Value& x, DType dtype, Category category) {
+    const Tensor& weight = tape_.graph().tensors[x->storage];
+    const std::int16_t before = std::exchange(tape_.layer, weight.layer);
+    const std::string name(tape_.graph().names[index(weight.name)]);
+    Value y = tape_.initial(x.shape(), dtype, category, name);
+    tape_.layer = before;
+    return y;
+  }
+
+  void make_states(Trained& x) {
+    if (keeps_gradients_ && steady()) {
+      tape_.leaves()[x.leaf].gradient = initial_like(x.weight, x.weight.dtype(), Category::kGradients);
+    }
+    if (!on_gpu_) return;
+    x.updated.target = mixed_ ? initial_like(x.weight, DType::kF32, Category::kMasterWeights) : x.weight;
+    if (!steady()) return;
+    const Value& target = x.updated.target;
+    if (mixed_ && keeps_gradients_) {
+      x.updated.gradient = initial_like(x.weight, DType::kF32, Category::kGradients);
+    }
+    for (int i = 0; i < row_of(input_.training.optimizer).states; ++i) {
+      x.updated.states[static_cast<std::size_t>(i)] =
+          initial_like(target, target.dtype(), Category::kOptimizerState);
+    }
+  }
+
+  void run_pass(bool last) {
+    tape_.phase = Phase::kForward;
+    Outcome outcome = script_->forward(batch_);
+    // The script binds its variables anew only when forward has returned.
+    outcome_ = std::move(outcome);
+    tape_.phase = Phase::kBackward;
+    tape_.module = Module::kLoss;
+    tape_.gradients_leave = last && !on_gpu_ && !keeps_gradients_;
+    {
+      const Value seed = tape_.make(OpKind::kOnes, {}, Layout(Shape{}), outcome_.loss.dtype());
+      backward(tape_, outcome_.loss, seed);
+    }
+    tape_.forget_pass();
+    tape_.module = Module::kNone;
+    if (extra_leaf_ != kNoNode) make_extra_gradient();
+  }
+
+  void make_extra_gradient() {
+    Leaf& leaf = tape_.leaves()[extra_leaf_];
+    if (leaf.gradient) {
+      tape_.update(OpKind::kAddInplace, leaf.gradient, {&leaf.gradient});
+    } else {
+      leaf.gradient = tape_.make(OpKind::kZeros, {}, leaf.tensor.layout(), leaf.tensor.dtype());
+    }
+    leaf.gradient_tensor = TensorId(leaf.gradient->storage);
+    leaf.gradient_ready = tape_.last_op();
+    if (tape_.gradients_leave) leaf.gradient.reset();
+  }
+
+  void note_gradients() {
+    StepGraph& graph = tape_.graph();
+    for (const Trained& x : trained_) {
+      const Leaf& leaf = tape_.leaves()[x.leaf];
+      ensure(leaf.gradient_tensor != kNoTensor, "every parameter gets a gradient");
+      Tensor& gradient = graph.tensors[index(leaf.gradient_tensor)];
+      const Tensor& weight = graph.tensors[x.weight->storage];
+      gradient.category = Category::kGradients;
+      gradient.name = weight.name;
+      gradient.layer = weight.layer;
+      Parameter parameter;
+      parameter.weight = TensorId(x.weight->storage);
+      parameter.gradient = leaf.gradient_tensor;
+      parameter.gradient_ready = leaf.gradient_ready;
+      if (mixed_ && on_gpu_) parameter.master = TensorId(x.updated.target->storage);
+      parameter.elements = x.weight.shape().elements();
+      parameter.layer = weight.layer;
+      graph.parameters.push_back(parameter);
+      graph.parameter_count += parameter.elements;
+    }
+  }
+
+  // A mixed-precision wrapper makes an fp32 copy of each gradient and drops the 16-bit one (or writes
+  // over the copy that it kept), steps on the master weights, and copies them back.
+  void update() {
+    std::vector<Updated> tensors;
+    for (std::size_t i = 0; i < trained_.size(); ++i) {
+      Trained& x = trained_[i];
+      Leaf& leaf = tape_.leaves()[x.leaf];
+      if (!mixed_) {
+        x.updated.gradient = leaf.gradient;
+      } else {
+        if (x.updated.gradient) {
+          tape_.update(OpKind::kCopy, x.updated.gradient, {&leaf.gradient});
+        } else {
+          x.updated.gradient = to_copy(leaf.gradient, DType::kF32);
+          adopt(x.updated.gradient, x.weight, Category::kGradients);
+        }
+        tape_.graph().parameters[i].gradient_master = TensorId(x.updated.gradient->storage);
+        if (!keeps_gradients_) leaf.gradient.reset();
+      }
+      tensors.push_back(x.updated);
+    }
+    if (!steady()) make_first_states(tensors);
+    row_of(input_.training.optimizer).step(tape_, tensors);
+    for (std::size_t i = 0; i < trained_.size(); ++i) trained_[i].updated.states = tensors[i].states;
+    tensors.clear();
+    if (!mixed_) return;
+    for (Trained& x : trained_) {
+      tape_.update(OpKind::kCopy, x.weight, {&x.updated.target});
+    }
+  }
+
+  void make_first_states(std::vector<Updated>& tensors) {
+    for (Updated& x : tensors) {
+      for (int i = 0; i < row_of(input_.training.optimizer).states; ++i) {
+        Value& state = x.states[static_cast<std::size_t>(i)];
+        state = tape_.make(OpKind::kZeros, {}, x.target.layout(), x.target.dtype());
+        adopt(state, x.target, Category::kOptimizerState);
+      }
+    }
+  }
+
+  void adopt(const Value& x, const Value& owner, Category category) {
+    Tensor& tensor = tape_.graph().tensors[x->storage];
+    const Tensor& weight = tape_.graph().tensors[owner->storage];
+    tensor.category = category;
+    tensor.name = weight.name;
+    tensor.layer = weight.layer;
+  }
+
+  void clear_gradients() {
+    const bool lists = input_.kernels.optimizer != Kernels::OptimizerKernel::kSingle;
+    if (keeps_gradients_ && lists && !mixed_) {
+      tape_.begin(OpKind::kForeachZero, trained_.front().weight.dtype(), {});
+      for (const Trained& x : trained_) tape_.writes(tape_.leaves()[x.leaf].gradient);
+    } else if (keeps_gradients_) {
+      for (const Trained& x : trained_) {
+        tape_.update(OpKind::kZero, tape_.leaves()[x.leaf].gradient, {});
+      }
+    }
+    tape_.begin(OpKind::kZeroGrad, DType::kF32, {.work = WorkClass::kNone});
+    if (!keeps_gradients_) {
+      for (Trained& x : trained_) {
+        x.updated.gradient.reset();
+        tape_.leaves()[x.leaf].gradient.reset();
+      }
+    }
+    outcome_ = {};
+  }
+
+  StepGraph finish() {
+    StepGraph graph = tape_.finish();
+    sort_into_categories(graph);
+    return graph;
+  }
+
+  // What forward (or a replay) made and something still keeps when that pass's forward (or the replay)
+  // has ended is an activation; the rest is temporary.
+  static void sort_into_categories(StepGraph& graph) {
+    const std::size_t count = graph.op_count();
+    std::vector<std::uint32_t> end_of_run(count);  // last op of the same stretch of equal phase
+    std::uint32_t end = 0;
+    for (std::size_t i = count; i-- > 0;) {
+      if (i + 1 == count || graph.ops[i + 1].phase != graph.ops[i].phase) {
+        end = static_cast<std::uint32_t>(i);
+      }
+      end_of_run[i] = end;
+    }
+    for (Tensor& tensor : graph.tensors) {
+      if (tensor.initial() || tensor.category != Category::kTemporaries) continue;
+      const Op& maker = graph.op(tensor.producer);
+      const bool outlives = tensor.persistent() ||
+                            index(tensor.last_use) > end_of_run[index(tensor.producer)];
+      if (maker.module == Module::kLoss ||
+          (maker.module == Module::kHead && maker.kind == OpKind::kMm)) {
+        const bool forward = maker.phase == Phase::kForward;
+        if (forward || maker.module == Module::kLoss) tensor.category = Category::kLogitsLoss;
+      } else if (maker.phase == Phase::kForward && outlives) {
+        tensor.category = Category::kActivations;
+      } else if (maker.phase == Phase::kRecompute && outlives) {
+        tensor.category = Category::kRecomputed;
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Op& op = graph.ops[i];
+      if (op.phase != Phase::kForward) continue;
+      // Causal kernels skip half of the scores; utilisation counts them (PaLM, appendix B).
+      if (op.work == WorkClass::kMatmul) graph.model_flops += op.flops * 3;
+      if (op.work == WorkClass::kAttention) graph.model_flops += op.flops * 6;
+    }
+  }
+
+  const LoweringInput input_;
+  Tape tape_;
+  const bool mixed_;
+  const bool on_gpu_;
+  const bool keeps_gradients_;
+  std::unique_ptr<Script> script_;
+  std::uint32_t extra_leaf_ = kNoNode;
+  Batch batch_;
+  std::vector<Trained> trained_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+StepGraph lower(const LoweringInput& input) { return Lowering(input).run(); }
+
+}  // namespace tidemark

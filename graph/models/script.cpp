@@ -1,0 +1,109 @@
+#include "graph/models/script.hpp"
+
+#include "graph/checkpoint.hpp"
+#include "graph/ops/ops.hpp"
+
+namespace tidemark {
+
+Value Script::parameter(const Shape& shape, std::string_view name) {
+  const bool full = input.training.precision == Precision::kFp32 || autocast();
+  const DType dtype = full ? DType::kF32 : DType::kBf16;
+  TrainedTensor trained;
+  trained.weight = tape.initial(shape, dtype, Category::kParameters, name);
+  trained.leaf = tape.make_leaf(trained.weight);
+  parameters.push_back(trained);
+  return trained.weight;
+}
+
+Value Script::weight(const Value& x) {
+  if (!autocast() || !x) return x;
+  for (const auto& [storage, copy] : weight_copies_) {
+    if (storage == x->storage) return copy;
+  }
+  weight_copies_.emplace_back(x->storage, to_copy(x, DType::kBf16));
+  return weight_copies_.back().second;
+}
+
+Value Script::low(const Value& x) { return autocast() ? to_copy(x, DType::kBf16) : x; }
+
+Value Script::high(const Value& x) { return autocast() ? to_copy(x, DType::kF32) : x; }
+
+Value Script::project(const Value& x, const Value& w, const Value& bias) {
+  const Value operand = low(x);
+  const Value cast_weight = weight(w);
+  const Value cast_bias = weight(bias);
+  return linear(operand, cast_weight, cast_bias);
+}
+
+Value Script::drop(const Value& x) { return model.dropout ? dropout(x) : x; }
+
+Value Script::run_segment(Segment segment, const Value& x, const std::vector<Value>& constants) {
+  Value y = x;
+  for (std::int64_t i = segment.first; i < segment.last; ++i) {
+    tape.layer = static_cast<std::int16_t>(i);
+    y = block(i, y, constants);
+  }
+  if (autocast() && tape.phase == Phase::kRecompute) weight_copies_.clear();
+  return y;
+}
+
+Value Script::run_blocks(Value x, const std::vector<Value>& constants) {
+  std::size_t next = 0;
+  const std::vector<Segment>& segments = input.checkpointing.segments;
+  for (std::int64_t i = 0; i < model.layers;) {
+    tape.layer = static_cast<std::int16_t>(i);
+    if (next < segments.size() && segments[next].first == i) {
+      const Segment segment = segments[next++];
+      x = checkpoint(x, constants, input.checkpointing.reentrant,
+                     [this, segment](const Value& h, const std::vector<Value>& extra) {
+                       return run_segment(segment, h, extra);
+                     });
+      i = segment.last;
+    } else {
+      x = block(i, x, constants);
+      ++i;
+    }
+  }
+  tape.layer = -1;
+  return x;
+}
+
+// F.cross_entropy over all positions.
+Value Script::loss_of(const Value& logits, const Value& labels) {
+  const std::int64_t rows = logits.shape().elements() / logits.size(-1);
+  const Value flat_logits = view(logits, Shape{rows, logits.size(-1)});
+  const Value flat_labels = reshape(labels, Shape{rows});
+  return cross_entropy(flat_logits, flat_labels);
+}
+
+Outcome Script::finish(Value logits, const Value& labels) {
+  const Scope scope(tape, Module::kLoss);
+  Outcome outcome;
+  switch (input.kernels.loss) {
+    case Kernels::Loss::kNative: {
+      const Value operand = high(logits);
+      outcome.loss = loss_of(operand, labels);
+      break;
+    }
+    case Kernels::Loss::kFp32: {
+      const Value upcast = to_copy(logits, DType::kF32);
+      outcome.loss = loss_of(upcast, labels);
+      break;
+    }
+    case Kernels::Loss::kFp32Shift: {
+      logits = to_copy(logits, DType::kF32);
+      const std::int64_t shifted = logits.size(1) - 1;
+      const Value all = slice(slice(slice(logits, 0, logits.size(0)), 1, shifted), 2, logits.size(2));
+      const Value shifted_logits = contiguous(all);
+      const Value shifted_labels =
+          contiguous(slice(slice(labels, 0, labels.size(0)), 1, shifted));
+      outcome.loss = loss_of(shifted_logits, shifted_labels);
+      break;
+    }
+  }
+  weight_copies_.clear();
+  if (input.kernels.keep_logits) outcome.logits = std::move(logits);
+  return outcome;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,49 @@
+#include "graph/ops/ops.hpp"
+
+namespace tidemark {
+
+namespace {
+
+Work work_of(const Shape& shape, std::int64_t flops_each) {
+  return {.flops = Flops(shape.elements() * flops_each)};
+}
+
+Gradients log_softmax_backward(Tape& tape, Node& node, const Gradients& g) {
+  return {tape.make(OpKind::kLogSoftmaxBackward, {&g[0], &node.saved[0]}, Layout(g[0].shape()),
+                    g[0].dtype(), work_of(g[0].shape(), 4))};
+}
+constexpr DerivativeRule kLogSoftmaxRule = {"log_softmax", log_softmax_backward};
+
+Gradients nll_loss_backward(Tape& tape, Node& node, const Gradients& g) {
+  tape.begin(OpKind::kNllLossBackward, g[0].dtype(), {});
+  tape.reads(g[0]);
+  tape.reads(node.saved[1]);
+  tape.reads(node.saved[2]);
+  return {tape.makes(Layout(node.inputs[0].shape), node.inputs[0].dtype)};
+}
+constexpr DerivativeRule kNllLossRule = {"nll_loss", nll_loss_backward};
+
+}  // namespace
+
+Value cross_entropy(const Value& logits, const Value& labels) {
+  Tape& tape = logits.tape();
+  const Value log_probabilities = [&] {
+    Value y = tape.make(OpKind::kLogSoftmax, {&logits}, Layout(logits.shape()), logits.dtype(),
+                        work_of(logits.shape(), 5));
+    if (Node* node = tape.differentiate(kLogSoftmaxRule, {&logits}, {&y})) tape.save(*node, y);
+    return y;
+  }();
+  tape.begin(OpKind::kNllLoss, log_probabilities.dtype(), {});
+  tape.reads(log_probabilities);
+  tape.reads(labels);
+  Value loss = tape.makes(Layout(Shape{}), log_probabilities.dtype());
+  const Value total_weight = tape.makes(Layout(Shape{}), log_probabilities.dtype());
+  if (Node* node = tape.differentiate(kNllLossRule, {&log_probabilities}, {&loss})) {
+    tape.save(*node, log_probabilities);
+    tape.save(*node, labels);
+    tape.save(*node, total_weight);
+  }
+  return loss;
+}
+
+}  // namespace tidemark
