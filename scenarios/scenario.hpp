@@ -1,6 +1,7 @@
 #pragma once
 // One scenario, fully specified: every default filled in, every quantity a strong type.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ struct RunSpec {
   Kernels kernels;
   Checkpointing checkpointing;
   std::string checkpoint_policy = "none";
+  std::vector<std::pair<std::string, std::int64_t>>
+      checkpoint_options;  // the policy's own, by name
   Offload offload;
   Machine machine;
   AllocatorChoice allocator;

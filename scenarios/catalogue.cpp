@@ -1,0 +1,142 @@
+#include "scenarios/catalogue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hardware/decimal.hpp"
+#include "hardware/ensure.hpp"
+#include "scenarios/options.hpp"
+#include "scenarios/parse.hpp"
+#include "scenarios/suggest.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+constexpr const char* kModels = "graph/models";
+constexpr const char* kDevices = "hardware/devices";
+constexpr int kOrder = 1'000'000;  // faults of the catalogue come after those of the scenario
+
+Value empty_mapping(const Mark& mark) {
+  Value value;
+  value.kind = Value::Kind::kMapping;
+  value.mark = mark;
+  return value;
+}
+
+bool has_row(std::string_view section, std::string_view key) {
+  return std::ranges::find(options_of(section), key, &OptionSpec::name) !=
+         options_of(section).end();
+}
+
+std::string text_at(const Value& file, std::string_view key) {
+  const Value* found = file.find(key);
+  return found != nullptr && found->is_scalar() ? found->text : std::string();
+}
+
+// Without what describes the entry; {value: X, source: Y} becomes X.
+Value figures_of(const Value& file) {
+  if (const Value* value = file.find("value")) return *value;
+  if (!file.is_mapping()) return file;
+  Value figures = empty_mapping(file.mark);
+  for (const Entry& entry : file.entries) {
+    if (entry.key == "kind" || entry.key == "description" || entry.key == "source") continue;
+    figures.entries.push_back({entry.key, entry.mark, figures_of(entry.value)});
+  }
+  return figures;
+}
+
+// A GPU's figures, sorted into the sections of `hardware:`. Its file has the figures of the chip
+// and of its memory side by side, and `defaults` names the machine that it usually sits in.
+Value hardware_of(const Value& figures) {
+  Value hardware = empty_mapping(figures.mark);
+  Value gpu = empty_mapping(figures.mark);
+  Value hbm = empty_mapping(figures.mark);
+  for (const Entry& entry : figures.entries) {
+    if (has_row("hardware.gpu", entry.key)) {
+      gpu.entries.push_back(entry);
+    } else if (has_row("hardware.hbm", entry.key)) {
+      hbm.entries.push_back(entry);
+    } else if (entry.key == "defaults") {
+      for (const Entry& part : entry.value.entries) hardware.entries.push_back(part);
+    } else {
+      hardware.entries.push_back(entry);
+    }
+  }
+  hardware.entries.push_back({"gpu", figures.mark, std::move(gpu)});
+  hardware.entries.push_back({"hbm", figures.mark, std::move(hbm)});
+  return hardware;
+}
+
+const EmbeddedFile* find_file(std::span<const EmbeddedFile> files, std::string_view name) {
+  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+  return found == files.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Value& Catalogue::file(const std::string& folder, const EmbeddedFile& file) {
+  const std::string path = folder + "/" + std::string(file.name) + ".yaml";
+  const auto known = files_.find(path);
+  if (known != files_.end()) return known->second;
+  const auto source = std::make_shared<const Source>(Source{path, std::string(file.text), kOrder});
+  return files_.emplace(path, parse(source, diagnostics_)).first->second;
+}
+
+const Value* Catalogue::model(const std::string& name, const Mark& mark) {
+  const EmbeddedFile* found = find_file(model_files(), name);
+  if (found == nullptr) {
+    std::vector<std::string_view> known;
+    for (const EmbeddedFile& each : model_files()) known.push_back(each.name);
+    diagnostics_.error(mark, "unknown model " + quoted(name), suggestion(name, known));
+    return nullptr;
+  }
+  const auto entry = entries_.find("model " + name);
+  if (entry != entries_.end()) return &entry->second;
+  Value figures = figures_of(file(kModels, *found));
+  return &entries_.emplace("model " + name, std::move(figures)).first->second;
+}
+
+const Value* Catalogue::device(const std::string& kind, const std::string& name, const Mark& mark) {
+  const EmbeddedFile* found = find_file(device_files(), name);
+  if (found == nullptr || text_at(file(kDevices, *found), "kind") != kind) {
+    std::vector<std::string_view> known;
+    for (const EmbeddedFile& each : device_files()) {
+      if (text_at(file(kDevices, each), "kind") == kind) known.push_back(each.name);
+    }
+    diagnostics_.error(mark, "unknown " + (kind == "gpu" ? "hardware" : kind) + " " + quoted(name),
+                       suggestion(name, known));
+    return nullptr;
+  }
+  const auto entry = entries_.find(kind + " " + name);
+  if (entry != entries_.end()) return &entry->second;
+  Value figures = figures_of(file(kDevices, *found));
+  if (kind == "gpu") figures = hardware_of(figures);
+  return &entries_.emplace(kind + " " + name, std::move(figures)).first->second;
+}
+
+std::string Catalogue::description(const std::string& name) {
+  const EmbeddedFile* found = find_file(device_files(), name);
+  ensure(found != nullptr, "only known devices are described");
+  return text_at(file(kDevices, *found), "description");
+}
+
+std::vector<CatalogueEntry> Catalogue::models() {
+  std::vector<CatalogueEntry> entries;
+  for (const EmbeddedFile& each : model_files()) {
+    const Value& text = file(kModels, each);
+    entries.push_back({std::string(each.name), "model", text_at(text, "description")});
+  }
+  return entries;
+}
+
+std::vector<CatalogueEntry> Catalogue::devices() {
+  std::vector<CatalogueEntry> entries;
+  for (const EmbeddedFile& each : device_files()) {
+    const Value& text = file(kDevices, each);
+    entries.push_back(
+        {std::string(each.name), text_at(text, "kind"), text_at(text, "description")});
+  }
+  return entries;
+}
+
+}  // namespace tidemark::scenarios

@@ -1,0 +1,149 @@
+#include <string>
+
+#include "scenarios/option_values.hpp"
+#include "scenarios/options.hpp"
+#include "scenarios/reader.hpp"
+#include "scenarios/sections.hpp"
+#include "scenarios/tree.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+struct Context {
+  Catalogue& catalogue;
+  Diagnostics& diagnostics;
+};
+
+// The keys of one part of the hardware, its catalogue entry filled in. Without an entry every
+// figure is required.
+struct Part {
+  std::string name = "custom";
+  std::string description;
+  Value mapping;
+  bool complete = true;  // false: the entry is unknown, which has been reported
+};
+
+Part resolve(const Value& section, const std::string& path, const char* kind, Context context) {
+  Part part;
+  part.mapping = expand_short_form(section, path);
+  const Value* base = part.mapping.find("base");
+  if (base == nullptr || !base->is_scalar()) {
+    part.complete = base == nullptr;
+    return part;
+  }
+  part.name = base->text;
+  const Value* known = context.catalogue.device(kind, base->text, base->mark);
+  if (known == nullptr) {
+    part.complete = false;
+    return part;
+  }
+  part.description = context.catalogue.description(base->text);
+  part.mapping = merge(*known, part.mapping, path);
+  return part;
+}
+
+// Reads the options of a part; those without a default are required where `complete`.
+OptionValues read_part(const Value& mapping, const std::string& path, bool complete,
+                       Context context) {
+  Reader reader(mapping, path, context.diagnostics);
+  const OptionValues values(reader, options_of(path));
+  reader.finish();
+  if (!complete || !mapping.is_mapping()) return values;
+  for (const OptionSpec& option : options_of(path)) {
+    const bool optional = option.name == "base" || option.name == "drives" || option.name == "both";
+    if (!optional) reader.require(option.name);
+  }
+  return values;
+}
+
+Value at(const Value& mapping, const char* key) {
+  if (const Value* found = mapping.find(key)) return *found;
+  Value nothing;
+  nothing.kind = Value::Kind::kMapping;
+  nothing.mark = mapping.mark;
+  return nothing;
+}
+
+void read_gpu(const Part& whole, Machine& machine, Context context) {
+  Gpu& gpu = machine.gpu;
+  gpu.name = whole.name;
+  gpu.description = whole.description;
+  const OptionValues speeds =
+      read_part(at(whole.mapping, "gpu"), "hardware.gpu", whole.complete, context);
+  speeds.update("matmul_16bit", gpu.matmul_16bit);
+  speeds.update("matmul_32bit", gpu.matmul_32bit);
+  speeds.update("vector_32bit", gpu.vector_32bit);
+  speeds.update("matmul_efficiency", gpu.matmul_efficiency);
+  speeds.update("stream_efficiency", gpu.stream_efficiency);
+  speeds.update("launch_latency", gpu.launch_latency);
+  const OptionValues hbm =
+      read_part(at(whole.mapping, "hbm"), "hardware.hbm", whole.complete, context);
+  hbm.update("capacity", gpu.capacity);
+  hbm.update("bandwidth", gpu.bandwidth);
+  const OptionValues runtime =
+      read_part(at(whole.mapping, "runtime"), "hardware.runtime", whole.complete, context);
+  runtime.update("context", machine.runtime.context);
+  runtime.update("workspace", machine.runtime.workspace);
+}
+
+void read_host(const Part& part, Host& host, Context context) {
+  host.name = part.name;
+  host.description = part.description;
+  const OptionValues values = read_part(part.mapping, "hardware.host", part.complete, context);
+  values.update("capacity", host.capacity);
+  values.update("bandwidth", host.bandwidth);
+  values.update("cpu_optimizer", host.cpu_optimizer);
+}
+
+void read_ssd(const Part& part, Ssd& ssd, Context context) {
+  ssd.name = part.name;
+  ssd.description = part.description;
+  const OptionValues values = read_part(part.mapping, "hardware.ssd", part.complete, context);
+  values.update("capacity", ssd.capacity);
+  values.update("read", ssd.read);
+  values.update("write", ssd.write);
+  values.update("latency", ssd.latency);
+  values.update("drives", ssd.drives);
+}
+
+// `written` is what the scenario says, without the catalogue: a direction written there also
+// changes the total of both, unless that is written too.
+void read_pcie(const Part& part, const Value& written, Pcie& pcie, Context context) {
+  pcie.name = part.name;
+  pcie.description = part.description;
+  const OptionValues values = read_part(part.mapping, "hardware.pcie", part.complete, context);
+  values.update("h2d", pcie.h2d);
+  values.update("d2h", pcie.d2h);
+  values.update("latency", pcie.latency);
+  values.update("both", pcie.both);
+  const bool direction_written = written.find("h2d") != nullptr || written.find("d2h") != nullptr;
+  if (!values.has("both") || (direction_written && written.find("both") == nullptr)) {
+    pcie.both = pcie.h2d + pcie.d2h;
+  }
+}
+
+}  // namespace
+
+Machine read_hardware(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics) {
+  const Context context{catalogue, diagnostics};
+  const Part whole = resolve(section, "hardware", "gpu", context);
+  Reader reader(whole.mapping, "hardware", diagnostics);
+  const OptionValues parts(reader, options_of("hardware"));
+  reader.finish();
+
+  Machine machine;
+  machine.name = whole.name;
+  if (!whole.mapping.is_mapping()) return machine;
+  read_gpu(whole, machine, context);
+  if (!whole.complete) return machine;  // which parts belong to it is not known
+  const auto part = [&](const char* key) {
+    return resolve(at(whole.mapping, key), std::string("hardware.") + key, key, context);
+  };
+  read_host(part("host"), machine.host, context);
+  read_ssd(part("ssd"), machine.ssd, context);
+  const Value user = expand_short_form(section, "hardware");
+  read_pcie(part("pcie"), at(user, "pcie"), machine.pcie, context);
+  return machine;
+}
+
+}  // namespace tidemark::scenarios

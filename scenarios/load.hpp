@@ -1,0 +1,34 @@
+#pragma once
+// From a file to checked runs.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace tidemark::scenarios {
+
+// One --set key=value: laid over every run last, after strategies and sweep.
+struct Override {
+  std::string key;    // "training.micro_batch"
+  std::string value;  // a line of YAML
+};
+
+struct LoadLimits {
+  std::optional<Bytes> memory;  // that lowering and simulating may take; nothing: not checked
+  std::int64_t runs = 10'000;   // points of the sweep x strategies
+};
+
+// Throws ScenarioError with everything that is wrong.
+Scenario load(const std::string& path, const std::vector<Override>& overrides = {},
+              const LoadLimits& limits = {});
+
+// The same from a text that is already there.
+Scenario load(const std::shared_ptr<const Source>& source,
+              const std::vector<Override>& overrides = {}, const LoadLimits& limits = {});
+
+}  // namespace tidemark::scenarios

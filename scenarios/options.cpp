@@ -1,0 +1,353 @@
+#include "scenarios/options.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "hardware/ensure.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+using Names = std::string_view;
+constexpr auto kInteger = OptionKind::kInteger;
+constexpr auto kChoice = OptionKind::kChoice;
+constexpr auto kBytes = OptionKind::kBytes;
+constexpr auto kBandwidth = OptionKind::kBandwidth;
+constexpr auto kSection = OptionKind::kSection;
+
+constexpr std::int64_t kMostSize = 0x7fff'ffff;   // of one dimension of a tensor
+constexpr std::int64_t kMostLayers = 0x7fff;      // ops carry their block in 16 bits
+constexpr std::int64_t kMostRepeats = 1'000'000;  // micro-batches, sequences in one
+constexpr std::int64_t kSlowest = 1'000'000;      // 1 MB/s, 1 MFLOP/s: simulated time is finite
+constexpr std::int64_t kMostDrives = 64;
+constexpr std::int64_t kPage = 4096;
+
+// Choices stand in the order of the enumerators in graph/model.hpp and graph/offload.hpp.
+constexpr auto kArchitectures = std::to_array<Names>({"gpt", "gpt2", "llama", "cs336"});
+constexpr auto kPrecisions = std::to_array<Names>({"fp32", "bf16", "bf16-mixed", "autocast"});
+constexpr auto kOptimizers = std::to_array<Names>({"adamw", "sgd", "sgd-momentum"});
+constexpr auto kAttention = std::to_array<Names>({"eager", "flash"});
+constexpr auto kCausal = std::to_array<Names>({"fill", "fill_inplace", "mask", "fused"});
+constexpr auto kNorm = std::to_array<Names>({"eager", "fused"});
+constexpr auto kLoss = std::to_array<Names>({"native", "fp32", "fp32_shift"});
+constexpr auto kOptimizerKernels =
+    std::to_array<Names>({"single", "foreach", "foreach2x", "fused"});
+constexpr auto kDropoutMask = std::to_array<Names>({"bool", "dtype"});
+constexpr auto kAccumulate = std::to_array<Names>({"inplace", "out_of_place"});
+constexpr auto kTorch = std::to_array<Names>({"2.x", "1.13"});
+constexpr auto kZeroGrad = std::to_array<Names>({"set_to_none", "keep"});
+constexpr auto kStates = std::to_array<Names>({"gpu", "host", "ssd"});
+constexpr auto kGradientsLeave = std::to_array<Names>({"during_backward", "after_backward"});
+
+constexpr auto kModelOptions = std::to_array<OptionSpec>({
+    {.name = "base", .text = "a catalogue model whose keys hold where none is written here"},
+    {.name = "architecture",
+     .kind = kChoice,
+     .choices = kArchitectures,
+     .text = "which network; required without a base"},
+    {.name = "layers",
+     .kind = kInteger,
+     .most = kMostLayers,
+     .text = "Transformer blocks; required without a base"},
+    {.name = "hidden",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "width of the residual stream; required without a base"},
+    {.name = "heads",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "attention heads; required without a base"},
+    {.name = "kv_heads",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "key and value heads, a divisor of heads (llama); default: heads"},
+    {.name = "head_dim",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "width of a head; default: hidden / heads"},
+    {.name = "ffn",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "width of the MLP; default for gpt and gpt2: 4 x hidden; otherwise required"},
+    {.name = "vocab",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "tokens in the vocabulary; required without a base"},
+    {.name = "max_positions",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "longest sequence; required without a base"},
+    {.name = "tied_embeddings",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the LM head is the token embedding"},
+    {.name = "qkv_bias",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "biases on the q, k and v projections (llama; the others always or never have them)"},
+    {.name = "dropout",
+     .kind = OptionKind::kNumber,
+     .preset = "0",
+     .most_number = 0.99,
+     .text = "probability; only whether it is 0 matters to memory and time"},
+    {.name = "extra_parameters",
+     .kind = kInteger,
+     .preset = "0",
+     .least = 0,
+     .most = std::int64_t{1} << 50,
+     .text = "trainable elements that take no part in forward"},
+});
+
+constexpr auto kTrainingOptions = std::to_array<OptionSpec>({
+    {.name = "micro_batch",
+     .kind = kInteger,
+     .preset = "1",
+     .most = kMostRepeats,
+     .text = "sequences that go through the model at once"},
+    {.name = "sequence",
+     .kind = kInteger,
+     .most = kMostSize,
+     .text = "tokens a sequence; default: the model's max_positions, but at most 2048"},
+    {.name = "micro_batches",
+     .kind = kInteger,
+     .preset = "1",
+     .most = kMostRepeats,
+     .text = "forward and backward passes before each optimizer step"},
+    {.name = "precision",
+     .kind = kChoice,
+     .preset = "bf16-mixed",
+     .choices = kPrecisions,
+     .text = "bf16-mixed: bf16 weights and gradients, fp32 master copies and moments"},
+    {.name = "optimizer",
+     .kind = kChoice,
+     .preset = "adamw",
+     .choices = kOptimizers,
+     .text = "decides the optimizer states"},
+});
+
+constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
+    {.name = "attention",
+     .kind = kChoice,
+     .preset = "eager",
+     .choices = kAttention,
+     .text = "eager stores the scores of every pair of tokens, flash never does"},
+    {.name = "causal",
+     .kind = kChoice,
+     .preset = "fill",
+     .choices = kCausal,
+     .text = "how gpt hides later tokens"},
+    {.name = "norm",
+     .kind = kChoice,
+     .preset = "eager",
+     .choices = kNorm,
+     .text = "RMSNorm from single operations or as one (llama)"},
+    {.name = "loss",
+     .kind = kChoice,
+     .preset = "fp32",
+     .choices = kLoss,
+     .text = "the dtype of cross-entropy; fp32_shift also copies the shifted logits"},
+    {.name = "keep_logits",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the training script holds the logits until the step ends"},
+    {.name = "optimizer",
+     .kind = kChoice,
+     .preset = "single",
+     .choices = kOptimizerKernels,
+     .text = "parameter by parameter, over lists of them, or one fused kernel"},
+    {.name = "dropout_mask",
+     .kind = kChoice,
+     .preset = "bool",
+     .choices = kDropoutMask,
+     .text = "a byte an element, or the activations' dtype"},
+    {.name = "torch",
+     .kind = kChoice,
+     .preset = "2.x",
+     .choices = kTorch,
+     .text = "sets accumulate and mean as that version has them"},
+    {.name = "accumulate",
+     .kind = kChoice,
+     .choices = kAccumulate,
+     .text = "how gradients that meet are added; default: inplace (torch 2.x)"},
+    {.name = "mean",
+     .kind = kChoice,
+     .choices = kTorch,
+     .text = "what a mean saves; default: as torch"},
+    {.name = "zero_grad",
+     .kind = kChoice,
+     .preset = "set_to_none",
+     .choices = kZeroGrad,
+     .text = "whether gradients are freed between steps"},
+});
+
+constexpr auto kHardwareOptions = std::to_array<OptionSpec>({
+    {.name = "base", .text = "a catalogue GPU, with the host, SSD and link that belong to it"},
+    {.name = "gpu", .kind = kSection, .text = "speeds of the GPU"},
+    {.name = "hbm", .kind = kSection, .text = "the GPU's memory"},
+    {.name = "runtime", .kind = kSection, .text = "GPU memory that is taken before training"},
+    {.name = "host", .kind = kSection, .text = "host memory and CPU"},
+    {.name = "ssd", .kind = kSection, .text = "NVMe drives"},
+    {.name = "pcie", .kind = kSection, .text = "the link between GPU and host"},
+});
+
+constexpr auto kGpuOptions = std::to_array<OptionSpec>({
+    {.name = "matmul_16bit",
+     .kind = OptionKind::kFlopRate,
+     .least = kSlowest,
+     .text = "peak of a matrix product in bf16 (or fp16)"},
+    {.name = "matmul_32bit",
+     .kind = OptionKind::kFlopRate,
+     .least = kSlowest,
+     .text = "peak of a matrix product in fp32"},
+    {.name = "vector_32bit",
+     .kind = OptionKind::kFlopRate,
+     .least = kSlowest,
+     .text = "fp32 peak without tensor cores"},
+    {.name = "matmul_efficiency",
+     .kind = OptionKind::kNumber,
+     .least_number = 0.0001,
+     .text = "share of the peak that large matrix products reach"},
+    {.name = "stream_efficiency",
+     .kind = OptionKind::kNumber,
+     .least_number = 0.0001,
+     .text = "share of the memory bandwidth that streaming kernels reach"},
+    {.name = "launch_latency",
+     .kind = OptionKind::kTime,
+     .least = 0,
+     .most = 1'000'000'000'000,
+     .text = "added to each kernel"},
+});
+
+constexpr auto kHbmOptions = std::to_array<OptionSpec>({
+    {.name = "capacity", .kind = kBytes, .text = "what the driver reports"},
+    {.name = "bandwidth", .kind = kBandwidth, .least = kSlowest, .text = "peak"},
+});
+
+constexpr auto kRuntimeOptions = std::to_array<OptionSpec>({
+    {.name = "context", .kind = kBytes, .least = 0, .text = "CUDA context and loaded kernels"},
+    {.name = "workspace", .kind = kBytes, .least = 0, .text = "library workspaces (cuBLAS)"},
+});
+
+constexpr auto kHostOptions = std::to_array<OptionSpec>({
+    {.name = "base", .text = "a catalogue host"},
+    {.name = "capacity", .kind = kBytes, .least = 0, .text = "memory that training may use"},
+    {.name = "bandwidth",
+     .kind = kBandwidth,
+     .least = kSlowest,
+     .text = "of DRAM, all readers and writers together"},
+    {.name = "cpu_optimizer",
+     .kind = OptionKind::kFlopRate,
+     .least = kSlowest,
+     .text = "compute bound of the CPU's optimizer step"},
+});
+
+constexpr auto kSsdOptions = std::to_array<OptionSpec>({
+    {.name = "base", .text = "a catalogue drive"},
+    {.name = "drives",
+     .kind = kInteger,
+     .most = kMostDrives,
+     .text = "striped: capacity and bandwidth multiply; default: 1"},
+    {.name = "capacity", .kind = kBytes, .least = 0, .text = "of one drive"},
+    {.name = "read", .kind = kBandwidth, .least = kSlowest, .text = "of one drive, sequential"},
+    {.name = "write", .kind = kBandwidth, .least = kSlowest, .text = "of one drive, sequential"},
+    {.name = "latency",
+     .kind = OptionKind::kTime,
+     .least = 0,
+     .most = 1'000'000'000'000,
+     .text = "of one request"},
+});
+
+constexpr auto kPcieOptions = std::to_array<OptionSpec>({
+    {.name = "base", .text = "a catalogue link"},
+    {.name = "h2d",
+     .kind = kBandwidth,
+     .least = kSlowest,
+     .text = "host to device, with pinned memory"},
+    {.name = "d2h", .kind = kBandwidth, .least = kSlowest, .text = "device to host"},
+    {.name = "both",
+     .kind = kBandwidth,
+     .least = kSlowest,
+     .text = "total of both directions at once; where h2d or d2h is written: their sum"},
+    {.name = "latency",
+     .kind = OptionKind::kTime,
+     .least = 0,
+     .most = 1'000'000'000'000,
+     .text = "from the call until the first byte"},
+});
+
+constexpr auto kAllocatorOptions = std::to_array<OptionSpec>({
+    {.name = "kind", .preset = "ideal", .text = "ideal counts live bytes; others round and cache"},
+    {.name = "settings", .text = "as written for the framework: \"max_split_size_mb:128\""},
+});
+
+constexpr auto kCheckpointOptions = std::to_array<OptionSpec>({
+    {.name = "policy",
+     .preset = "none",
+     .text = "which blocks are recomputed; each policy may have options of its own"},
+    {.name = "reentrant",
+     .kind = OptionKind::kFlag,
+     .preset = "true",
+     .text = "which of PyTorch's two implementations"},
+});
+
+constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
+    {.name = "optimizer",
+     .kind = kChoice,
+     .preset = "gpu",
+     .choices = kStates,
+     .text = "where optimizer states live; the CPU updates what is not on the GPU"},
+    {.name = "gradients_leave",
+     .kind = kChoice,
+     .preset = "during_backward",
+     .choices = kGradientsLeave,
+     .text = "when gradients go to the host"},
+    {.name = "bucket",
+     .kind = kBytes,
+     .preset = "512 MiB",
+     .least = kPage,
+     .text = "gradients that leave in one transfer"},
+    {.name = "buffers",
+     .kind = kInteger,
+     .preset = "3",
+     .most = 1024,
+     .text = "buckets of states in host memory at once (ssd)"},
+});
+
+constexpr auto kSections = std::to_array<Section>({
+    {"model", "what is trained", "base", kModelOptions},
+    {"training", "how it is trained", "", kTrainingOptions},
+    {"kernels", "which kernels run: decides what is saved for backward", "", kKernelsOptions},
+    {"hardware", "what it runs on", "base", kHardwareOptions},
+    {"hardware.gpu", "speeds of the GPU", "", kGpuOptions},
+    {"hardware.hbm", "the GPU's memory", "", kHbmOptions},
+    {"hardware.runtime", "GPU memory that is taken before training", "", kRuntimeOptions},
+    {"hardware.host", "host memory and CPU", "base", kHostOptions},
+    {"hardware.ssd", "NVMe drives", "base", kSsdOptions},
+    {"hardware.pcie", "the link between GPU and host", "base", kPcieOptions},
+    {"allocator", "how GPU memory is handed out", "kind", kAllocatorOptions},
+    {"checkpoint", "which blocks are recomputed", "policy", kCheckpointOptions},
+    {"offload", "what leaves the GPU", "", kOffloadOptions},
+});
+
+}  // namespace
+
+std::span<const Section> sections() { return kSections; }
+
+const Section* find_section(std::string_view name) {
+  const auto found = std::ranges::find(kSections, name, &Section::name);
+  return found == kSections.end() ? nullptr : &*found;
+}
+
+std::span<const OptionSpec> options_of(std::string_view section) {
+  const Section* found = find_section(section);
+  ensure(found != nullptr, "every section that is read has a table");
+  return found->options;
+}
+
+const OptionSpec& find_option(std::span<const OptionSpec> options, std::string_view name) {
+  const auto found = std::ranges::find(options, name, &OptionSpec::name);
+  ensure(found != options.end(), "every option that is read has a row");
+  return *found;
+}
+
+}  // namespace tidemark::scenarios

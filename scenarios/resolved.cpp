@@ -1,0 +1,184 @@
+#include "scenarios/resolved.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "hardware/quantity.hpp"
+#include "scenarios/checks.hpp"
+#include "scenarios/options.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string shortest(double number) {
+  std::array<char, 32> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  return {text.data(), end.ptr};
+}
+
+// Lines of one section.
+class Writer {
+ public:
+  explicit Writer(Architecture architecture) : architecture_(architecture) {}
+
+  void section(const std::string& path) {
+    path_ = path;
+    const std::size_t dot = path.find('.');
+    indent_ = dot == std::string::npos ? "  " : "    ";
+    text_ += dot == std::string::npos ? path + ":\n" : "  " + path.substr(dot + 1) + ":\n";
+  }
+
+  // Keys that say nothing for the architecture are left out, as loading would refuse them.
+  void write(const std::string& key, const std::string& value) {
+    if (!why_meaningless(architecture_, path_ + "." + key).empty()) return;
+    text_ += indent_ + key + ": " + value + "\n";
+  }
+  void write(const std::string& key, const char* value) { write(key, std::string(value)); }
+  void write(const std::string& key, std::int64_t value) { write(key, std::to_string(value)); }
+  void write(const std::string& key, bool value) { write(key, value ? "true" : "false"); }
+  void write(const std::string& key, double value) { write(key, shortest(value)); }
+  void write(const std::string& key, SimTime value) { write(key, exact_text(value)); }
+  template <class Tag>
+  void write(const std::string& key, Quantity<Tag> value) {
+    write(key, exact_text(value));
+  }
+  template <class Enum>
+  void choice(const std::string& key, Enum value) {
+    const OptionSpec& option = find_option(options_of(path_), key);
+    write(key, in_quotes(option.choices[static_cast<std::size_t>(value)]));
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  Architecture architecture_;
+  std::string path_;
+  std::string indent_;
+  std::string text_;
+};
+
+void write_name(Writer& writer, const std::string& name) {
+  if (name != "custom") writer.write("base", in_quotes(name));
+}
+
+void write_model(Writer& writer, const ModelConfig& model) {
+  writer.section("model");
+  write_name(writer, model.name);
+  writer.choice("architecture", model.architecture);
+  writer.write("layers", model.layers);
+  writer.write("hidden", model.hidden);
+  writer.write("heads", model.heads);
+  writer.write("kv_heads", model.kv_heads);
+  writer.write("head_dim", model.head_dim);
+  writer.write("ffn", model.ffn);
+  writer.write("vocab", model.vocab);
+  writer.write("max_positions", model.max_positions);
+  writer.write("tied_embeddings", model.tied_embeddings);
+  writer.write("qkv_bias", model.qkv_bias);
+  writer.write("dropout", model.dropout ? "0.1" : "0");
+  writer.write("extra_parameters", model.extra_parameters);
+}
+
+void write_training(Writer& writer, const TrainingConfig& training, const Kernels& kernels) {
+  writer.section("training");
+  writer.write("micro_batch", training.micro_batch);
+  writer.write("sequence", training.sequence);
+  writer.write("micro_batches", training.micro_batches);
+  writer.choice("precision", training.precision);
+  writer.choice("optimizer", training.optimizer);
+  writer.section("kernels");
+  writer.choice("attention", kernels.attention);
+  writer.choice("causal", kernels.causal);
+  writer.choice("norm", kernels.norm);
+  writer.choice("loss", kernels.loss);
+  writer.write("keep_logits", kernels.keep_logits);
+  writer.choice("optimizer", kernels.optimizer);
+  writer.choice("dropout_mask", kernels.dropout_mask);
+  writer.choice("accumulate", kernels.accumulate);
+  writer.choice("mean", kernels.mean);
+  writer.choice("zero_grad", kernels.zero_grad);
+}
+
+void write_gpu(Writer& writer, const Gpu& gpu, const Runtime& runtime) {
+  writer.section("hardware.gpu");
+  writer.write("matmul_16bit", gpu.matmul_16bit);
+  writer.write("matmul_32bit", gpu.matmul_32bit);
+  writer.write("vector_32bit", gpu.vector_32bit);
+  writer.write("matmul_efficiency", gpu.matmul_efficiency);
+  writer.write("stream_efficiency", gpu.stream_efficiency);
+  writer.write("launch_latency", gpu.launch_latency);
+  writer.section("hardware.hbm");
+  writer.write("capacity", gpu.capacity);
+  writer.write("bandwidth", gpu.bandwidth);
+  writer.section("hardware.runtime");
+  writer.write("context", runtime.context);
+  writer.write("workspace", runtime.workspace);
+}
+
+void write_hardware(Writer& writer, const Machine& machine) {
+  writer.section("hardware");
+  write_name(writer, machine.name);
+  write_gpu(writer, machine.gpu, machine.runtime);
+  writer.section("hardware.host");
+  write_name(writer, machine.host.name);
+  writer.write("capacity", machine.host.capacity);
+  writer.write("bandwidth", machine.host.bandwidth);
+  writer.write("cpu_optimizer", machine.host.cpu_optimizer);
+  writer.section("hardware.ssd");
+  write_name(writer, machine.ssd.name);
+  writer.write("drives", machine.ssd.drives);
+  writer.write("capacity", machine.ssd.capacity);
+  writer.write("read", machine.ssd.read);
+  writer.write("write", machine.ssd.write);
+  writer.write("latency", machine.ssd.latency);
+  writer.section("hardware.pcie");
+  write_name(writer, machine.pcie.name);
+  writer.write("h2d", machine.pcie.h2d);
+  writer.write("d2h", machine.pcie.d2h);
+  writer.write("both", machine.pcie.both);
+  writer.write("latency", machine.pcie.latency);
+}
+
+void write_choices(Writer& writer, const RunSpec& run) {
+  writer.section("allocator");
+  writer.write("kind", in_quotes(run.allocator.kind));
+  if (!run.allocator.settings.empty()) {
+    writer.write("settings", in_quotes(run.allocator.settings));
+  }
+  writer.section("checkpoint");
+  writer.write("policy", in_quotes(run.checkpoint_policy));
+  writer.write("reentrant", run.checkpointing.reentrant);
+  for (const auto& [key, value] : run.checkpoint_options) writer.write(key, value);
+  writer.section("offload");
+  writer.choice("optimizer", run.offload.optimizer);
+  writer.choice("gradients_leave", run.offload.gradients_leave);
+  writer.write("bucket", run.offload.bucket);
+  writer.write("buffers", run.offload.buffers);
+}
+
+}  // namespace
+
+std::string resolved_yaml(const RunSpec& run) {
+  Writer writer(run.model.architecture);
+  write_model(writer, run.model);
+  write_training(writer, run.training, run.kernels);
+  write_hardware(writer, run.machine);
+  write_choices(writer, run);
+  return "name: " + in_quotes(run.strategy) + "\n" + writer.take() +
+         "strategies:\n  - name: " + in_quotes(run.strategy) + "\n";
+}
+
+}  // namespace tidemark::scenarios

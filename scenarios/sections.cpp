@@ -1,0 +1,112 @@
+#include "scenarios/sections.hpp"
+
+#include <vector>
+
+#include "graph/policies/policy.hpp"
+#include "hardware/decimal.hpp"
+#include "scenarios/option_values.hpp"
+#include "scenarios/options.hpp"
+#include "scenarios/reader.hpp"
+#include "scenarios/suggest.hpp"
+#include "scenarios/tree.hpp"
+#include "sim/allocators/table.hpp"
+
+namespace tidemark::scenarios {
+
+TrainingConfig read_training(const Value& section, Diagnostics& diagnostics) {
+  Reader reader(section, "training", diagnostics);
+  const OptionValues values(reader, options_of("training"));
+  reader.finish();
+  TrainingConfig training;
+  values.update("micro_batch", training.micro_batch);
+  values.update("sequence", training.sequence);
+  values.update("micro_batches", training.micro_batches);
+  training.precision = values.choice<Precision>("precision");
+  training.optimizer = values.choice<Optimizer>("optimizer");
+  return training;
+}
+
+Kernels read_kernels(const Value& section, Diagnostics& diagnostics) {
+  Reader reader(section, "kernels", diagnostics);
+  const OptionValues values(reader, options_of("kernels"));
+  reader.finish();
+  Kernels kernels;
+  kernels.attention = values.choice<Kernels::Attention>("attention");
+  kernels.causal = values.choice<Kernels::Causal>("causal");
+  kernels.norm = values.choice<Kernels::Norm>("norm");
+  kernels.loss = values.choice<Kernels::Loss>("loss");
+  kernels.keep_logits = values.flag("keep_logits");
+  kernels.optimizer = values.choice<Kernels::OptimizerKernel>("optimizer");
+  kernels.dropout_mask = values.choice<Kernels::DropoutMask>("dropout_mask");
+  kernels.zero_grad = values.choice<Kernels::ZeroGrad>("zero_grad");
+  // The same order of choices in all three: 2.x, then 1.13.
+  const char* accumulate = values.has("accumulate") ? "accumulate" : "torch";
+  const char* mean = values.has("mean") ? "mean" : "torch";
+  kernels.accumulate = values.choice<Kernels::Accumulate>(accumulate);
+  kernels.mean = values.choice<Kernels::Mean>(mean);
+  return kernels;
+}
+
+AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics) {
+  const Value mapping = expand_short_form(section, "allocator");
+  Reader reader(mapping, "allocator", diagnostics);
+  const OptionValues values(reader, options_of("allocator"));
+  reader.finish();
+  const AllocatorChoice choice{values.text("kind"), values.text("settings")};
+  const auto place = [&](const char* key) {
+    return values.stated(key) ? values.mark(key) : reader.mark();
+  };
+  const sim::AllocatorKind* kind = sim::find_allocator(choice.kind);
+  if (kind == nullptr) {
+    std::vector<std::string_view> known;
+    for (const sim::AllocatorKind& row : sim::allocator_kinds()) known.push_back(row.name);
+    diagnostics.error(place("kind"), "unknown allocator " + quoted(choice.kind),
+                      suggestion(choice.kind, known));
+  } else if (const auto fault = kind->check(choice.settings)) {
+    diagnostics.error(place("settings"), "settings: " + *fault);
+  }
+  return choice;
+}
+
+Offload read_offload(const Value& section, Diagnostics& diagnostics) {
+  Reader reader(section, "offload", diagnostics);
+  const OptionValues values(reader, options_of("offload"));
+  reader.finish();
+  Offload offload;
+  offload.optimizer = values.choice<Offload::States>("optimizer");
+  offload.gradients_leave = values.choice<Offload::GradientsLeave>("gradients_leave");
+  values.update("bucket", offload.bucket);
+  values.update("buffers", offload.buffers);
+  return offload;
+}
+
+CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
+                                 Diagnostics& diagnostics) {
+  const Value mapping = expand_short_form(section, "checkpoint");
+  Reader reader(mapping, "checkpoint", diagnostics);
+  const OptionValues values(reader, options_of("checkpoint"));
+  CheckpointChoice choice;
+  choice.policy = values.text("policy");
+  choice.checkpointing.reentrant = values.flag("reentrant");
+
+  const Policy* policy = find_policy(choice.policy);
+  if (policy == nullptr) {
+    std::vector<std::string_view> known;
+    for (const Policy& row : policies()) known.push_back(row.name);
+    diagnostics.error(values.stated("policy") ? values.mark("policy") : reader.mark(),
+                      "unknown policy " + quoted(choice.policy), suggestion(choice.policy, known));
+    return choice;  // whose options the other keys are is not known
+  }
+  const OptionValues own(reader, policy->options);
+  reader.finish();
+  std::vector<std::int64_t> options;
+  for (const OptionSpec& option : policy->options) {
+    if (!own.has(option.name)) return choice;  // reported
+    options.push_back(own.integer(option.name));
+    choice.options.emplace_back(option.name, options.back());
+  }
+  if (layers > 0) choice.checkpointing.segments = policy->segments({layers, options});
+  return choice;
+}
+
+}  // namespace tidemark::scenarios

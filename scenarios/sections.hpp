@@ -1,0 +1,32 @@
+#pragma once
+// One function a section of a scenario: from its tree, through its table, to the plain data of the
+// lower floors. Each reports what is wrong and returns what it could read.
+
+#include "graph/model.hpp"
+#include "graph/offload.hpp"
+#include "hardware/machine.hpp"
+#include "scenarios/catalogue.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/scenario.hpp"
+#include "scenarios/value.hpp"
+
+namespace tidemark::scenarios {
+
+ModelConfig read_model(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics);
+// sequence is 0 where it is not stated.
+TrainingConfig read_training(const Value& section, Diagnostics& diagnostics);
+Kernels read_kernels(const Value& section, Diagnostics& diagnostics);
+Machine read_hardware(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics);
+AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics);
+Offload read_offload(const Value& section, Diagnostics& diagnostics);
+
+// The policy by name, its options in the order of its table, and the segments of `layers` blocks.
+struct CheckpointChoice {
+  std::string policy;
+  std::vector<std::pair<std::string, std::int64_t>> options;
+  Checkpointing checkpointing;
+};
+CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
+                                 Diagnostics& diagnostics);
+
+}  // namespace tidemark::scenarios

@@ -1,0 +1,137 @@
+#include "scenarios/sizes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "graph/dtype.hpp"
+#include "graph/lower.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+constexpr Int128 kMost = Int128{1} << 62;
+constexpr double kMostSeconds = 1e6;  // 64-bit picoseconds hold 9.2e6 s
+
+// Upper bounds; every factor is below 2^31 and layers below 2^15, so that four of them fit.
+struct Bounds {
+  Int128 parameters = 0;
+  Int128 scores = 0;  // elements of the largest attention tensor
+  Int128 widest = 0;  // elements of the largest other tensor
+  Int128 logits = 0;  // elements
+};
+
+Bounds bounds_of(const RunSpec& run) {
+  const ModelConfig& model = run.model;
+  const Int128 hidden = model.hidden;
+  const Int128 inner = static_cast<Int128>(model.heads) * model.head_dim;
+  const Int128 tokens = static_cast<Int128>(run.training.micro_batch) * run.training.sequence;
+  Bounds bounds;
+  const Int128 block = 4 * hidden * inner + 3 * hidden * model.ffn + 16 * (hidden + model.ffn);
+  bounds.parameters = model.layers * block + 2 * hidden * model.vocab +
+                      hidden * model.max_positions + model.extra_parameters;
+  bounds.scores = tokens * model.heads * std::max(run.training.sequence, model.max_positions);
+  bounds.widest = tokens * std::max<Int128>(std::max<Int128>(3 * hidden, 3 * inner), model.ffn);
+  bounds.logits = tokens * model.vocab;
+  return bounds;
+}
+
+// Seconds that a step takes at most, about: forward, backward and recompute on the slower matmul
+// path, all bytes that kernels and transfers move.
+double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, double states) {
+  const Gpu& gpu = run.machine.gpu;
+  const Machine& machine = run.machine;
+  const auto rate = [](auto quantity) { return static_cast<double>(quantity.count); };
+  const double matmul = std::min(rate(gpu.matmul_16bit), rate(gpu.matmul_32bit));
+  double time = flops / (matmul * gpu.matmul_efficiency) +
+                kernel_bytes / (rate(gpu.bandwidth) * gpu.stream_efficiency);
+  if (run.offload.optimizer != Offload::States::kGpu) {
+    time += states / rate(machine.host.bandwidth) + states / rate(machine.host.cpu_optimizer) +
+            states / std::min(rate(machine.pcie.h2d), rate(machine.pcie.d2h));
+  }
+  if (run.offload.optimizer == Offload::States::kSsd) {
+    time += states / std::min(rate(machine.ssd.read), rate(machine.ssd.write));
+  }
+  return time;
+}
+
+}  // namespace
+
+std::string about(Int128 count) {
+  if (count < 10'000'000) return std::to_string(static_cast<std::int64_t>(count));
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), static_cast<double>(count),
+                                 std::chars_format::scientific, 1);
+  std::string shown(text.data(), end.ptr);
+  const std::size_t zero = shown.find("e+0");
+  if (zero != std::string::npos) return shown.erase(zero + 1, 2);
+  return shown.erase(shown.find('+'), 1);
+}
+
+std::optional<SizeFault> find_size_fault(const RunSpec& run) {
+  const Bounds bounds = bounds_of(run);
+  const TrainingConfig& training = run.training;
+  if (bounds.parameters > kMost / 32) {  // 18 bytes a parameter and gradient copies
+    return SizeFault{"model.hidden", "the model has about " + about(bounds.parameters) +
+                                         " parameters, too many to count their bytes"};
+  }
+  const Int128 largest = std::max({bounds.scores, bounds.widest, bounds.logits});
+  if (largest > kMost / 4) {
+    const char* name = largest == bounds.scores   ? "the attention scores"
+                       : largest == bounds.logits ? "the logits"
+                                                  : "the activations of a layer";
+    return SizeFault{"training.micro_batch", std::string(name) + " have about " + about(largest) +
+                                                 " elements, too many to count their bytes"};
+  }
+  // No architecture keeps 16 score tensors, 64 others a block, or 16 logits, at 4 bytes each.
+  const Int128 alive = 4 * (run.model.layers * (16 * bounds.scores + 64 * bounds.widest) +
+                            16 * bounds.logits + 8 * bounds.parameters);
+  if (alive > kMost) {
+    return SizeFault{"training.micro_batch",
+                     "a step of about " + about(alive) + " bytes, too many to count"};
+  }
+  // Forward, backward and recompute are four forwards; a forward is 2 FLOPs a weight and token and
+  // 4 a score and element of a head.
+  const Int128 tokens = static_cast<Int128>(training.micro_batch) * training.sequence;
+  const double forward =
+      2.0 * static_cast<double>(bounds.parameters) * static_cast<double>(tokens) +
+      4.0 * static_cast<double>(run.model.layers) * static_cast<double>(bounds.scores) *
+          static_cast<double>(run.model.head_dim);
+  const double passes = static_cast<double>(training.micro_batches);
+  const double flops = 4.0 * forward * passes;
+  if (flops > static_cast<double>(kMost)) {
+    return SizeFault{"training.micro_batches",
+                     "a step of about " + about(static_cast<Int128>(std::min(flops, 1e30))) +
+                         " FLOPs, too many to count"};
+  }
+  const double moved = 8.0 * static_cast<double>(alive) * passes;  // each byte a few times
+  const double states = 64.0 * static_cast<double>(bounds.parameters);
+  if (moved > static_cast<double>(kMost)) {
+    return SizeFault{"training.micro_batches", "a step that moves too many bytes to count"};
+  }
+  const double time = seconds_at_most(run, flops, moved, states);
+  if (time > kMostSeconds) {
+    return SizeFault{"hardware", "a step of up to " + about(static_cast<Int128>(time)) +
+                                     " s on this hardware, more than the simulated clock holds"};
+  }
+  return std::nullopt;
+}
+
+std::int64_t estimate_rows(const RunSpec& run) {
+  LoweringInput input;
+  input.model = run.model;
+  input.training = run.training;
+  input.kernels = run.kernels;
+  input.checkpointing = run.checkpointing;
+  const bool on_gpu = run.offload.optimizer == Offload::States::kGpu;
+  input.update = on_gpu ? UpdateOn::kGpu : UpdateOn::kElsewhere;
+  const std::int64_t ops = estimate_ops(input);
+  if (on_gpu) return ops;
+  // A bucket of gradients is copied out, its states read, updated and written, its weights copied
+  // in.
+  const Int128 gradient_bytes = 4 * bounds_of(run).parameters;
+  const Int128 buckets = gradient_bytes / run.offload.bucket.count + 1;
+  return static_cast<std::int64_t>(std::min<Int128>(ops + 5 * buckets, kMostRows + 1));
+}
+
+}  // namespace tidemark::scenarios

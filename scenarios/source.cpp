@@ -1,0 +1,40 @@
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "scenarios/parse.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& message) {
+  Source whole{path, {}, 0};
+  throw ScenarioError({{{std::make_shared<const Source>(std::move(whole))}, message, {}}}, 0);
+}
+
+}  // namespace
+
+std::shared_ptr<const Source> read_source(const std::string& path) {
+  struct stat status {};
+  if (path.find('\0') != std::string::npos) refuse(path, "not a file name");
+  if (::stat(path.c_str(), &status) != 0) {
+    refuse(path, std::string("cannot read: ") + std::strerror(errno));
+  }
+  if (S_ISDIR(status.st_mode)) refuse(path, "cannot read: it is a folder, not a scenario file");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(path, std::string("cannot read: ") + std::strerror(errno));
+  std::string text(kMostFileBytes + 1, '\0');  // one more, to notice what is too long
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) refuse(path, std::string("cannot read: ") + std::strerror(errno));
+  if (text.size() > kMostFileBytes) {
+    refuse(path, "too long for a scenario: more than " + std::to_string(kMostFileBytes) + " bytes");
+  }
+  return std::make_shared<const Source>(Source{path, std::move(text), 0});
+}
+
+}  // namespace tidemark::scenarios

@@ -1,0 +1,92 @@
+#include "scenarios/tree.hpp"
+
+#include <utility>
+
+#include "scenarios/options.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+std::string join(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+Value mapping_at(const Mark& mark) {
+  Value value;
+  value.kind = Value::Kind::kMapping;
+  value.mark = mark;
+  return value;
+}
+
+Value* find_entry(Value& mapping, std::string_view key) {
+  return const_cast<Value*>(std::as_const(mapping).find(key));
+}
+
+}  // namespace
+
+Value expand_short_form(Value value, std::string_view path) {
+  const Section* section = find_section(path);
+  if (section == nullptr || section->short_key.empty() || !value.is_scalar()) return value;
+  Value mapping = mapping_at(value.mark);
+  Mark mark = value.mark;
+  mapping.entries.push_back({std::string(section->short_key), mark, std::move(value)});
+  return mapping;
+}
+
+Value merge(const Value& base, const Value& over, const std::string& path) {
+  if (!over.is_mapping()) return over;
+  Value merged = expand_short_form(base, path);
+  if (!merged.is_mapping()) return over;
+  for (const Entry& entry : over.entries) {
+    if (Value* below = find_entry(merged, entry.key)) {
+      *below = merge(*below, entry.value, join(path, entry.key));
+    } else {
+      merged.entries.push_back(entry);
+    }
+  }
+  return merged;
+}
+
+void set_at(Value& root, const std::string& dotted_key, const Mark& key_mark, const Value& value) {
+  // As a mapping of one key per level, laid over the root.
+  Value over = value;
+  std::string_view rest = dotted_key;
+  while (true) {
+    const std::size_t dot = rest.rfind('.');
+    const std::string_view key = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
+    Value level = mapping_at(key_mark);
+    level.entries.push_back({std::string(key), key_mark, std::move(over)});
+    over = std::move(level);
+    if (dot == std::string_view::npos) break;
+    rest = rest.substr(0, dot);
+  }
+  root = merge(root, over);
+}
+
+const Value* find_at(const Value& root, std::string_view dotted_key) {
+  const std::size_t dot = dotted_key.find('.');
+  const Value* found = root.find(dotted_key.substr(0, dot));
+  if (found == nullptr || dot == std::string_view::npos) return found;
+  return find_at(*found, dotted_key.substr(dot + 1));
+}
+
+std::string write_flow(const Value& value) {
+  std::string text;
+  switch (value.kind) {
+    case Value::Kind::kNull:
+      return "null";
+    case Value::Kind::kScalar:
+      return value.text;
+    case Value::Kind::kSequence:
+      for (const Value& item : value.items) text += (text.empty() ? "" : ", ") + write_flow(item);
+      return "[" + text + "]";
+    case Value::Kind::kMapping:
+      for (const Entry& entry : value.entries) {
+        text += (text.empty() ? "" : ", ") + entry.key + ": " + write_flow(entry.value);
+      }
+      return "{" + text + "}";
+  }
+  return text;
+}
+
+}  // namespace tidemark::scenarios
