@@ -168,6 +168,32 @@ TEST_CASE("a gradient that is kept between steps keeps its place") {
   CHECK(bytes_of(program, Stream::kCopyOut) == 20_B);
 }
 
+TEST_CASE("an op that zeroes gradients waits until they have left, and no other op does") {
+  SmallStep step;
+  const Parameter a = step.parameter(10), b = step.parameter(10);
+  step.op({.phase = Phase::kBackward, .updates = {a.gradient}});
+  step.op({.phase = Phase::kBackward, .updates = {b.gradient}});
+  step.op({.updates = {b.gradient}});
+  step.op({.updates = {a.gradient}});
+  StepGraph graph = step.finish();
+  graph.parameters[0].gradient_ready = OpId{0};
+  graph.parameters[1].gradient_ready = OpId{1};
+  SECTION("each for its own bucket") {
+    const Program program = plan(graph, {}, on_host(20_B), test::round_machine());
+    const auto& out = order(program, Stream::kCopyOut);
+    CHECK(program.dependencies(InstanceId{0}).empty());
+    CHECK(program.dependencies(InstanceId{1}).empty());
+    CHECK(program.dependencies(InstanceId{2}).size() == 1);
+    CHECK(depends(program, InstanceId{2}, out[1]));
+    CHECK(program.dependencies(InstanceId{3}).size() == 1);
+    CHECK(depends(program, InstanceId{3}, out[0]));
+  }
+  SECTION("the first of them for a bucket of both") {
+    const Program program = plan(graph, {}, on_host(40_B), test::round_machine());
+    CHECK(depends(program, InstanceId{2}, order(program, Stream::kCopyOut)[0]));
+  }
+}
+
 TEST_CASE("a bucket goes out, is updated and comes back, and its host buffers live that long") {
   Chain chain(1, 10);
   const Program program = plan(chain.graph, {}, on_host(1_MiB), test::round_machine());

@@ -8,7 +8,7 @@ namespace tidemark::test {
 // A GPU that streams 1 byte a picosecond and launches for nothing; 10 GB/s out of it, 20 GB/s into
 // it, DRAM of 100 GB/s, one drive that reads 4 and writes 2 GB/s. Nothing is taken before the step.
 inline Machine round_machine() {
-  Machine machine;
+  Machine machine{};  // durations have no value of their own
   machine.gpu.capacity = 80_GB;
   machine.gpu.bandwidth = 1000_GBps;
   machine.gpu.matmul_16bit = 100_TFLOPs;

@@ -87,7 +87,7 @@ StepGraph chain(std::int64_t n) {
 }
 
 Machine machine() {
-  Machine result;
+  Machine result{};
   result.gpu.capacity = 80_GB;
   result.gpu.bandwidth = 2000_GBps;
   result.gpu.matmul_16bit = 312_TFLOPs;
