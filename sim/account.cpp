@@ -49,23 +49,27 @@ std::optional<StepPart> part_of(Phase phase) {
 std::vector<Span> spans_of(const Program& program, const Result& result, std::uint32_t initial) {
   std::vector<Span> spans;
   std::uint32_t border = initial;
+  bool open = false;  // the last span goes on
   for (const InstanceId id : program.order[at(Stream::kCompute)]) {
     const InstanceRecord& record = result.records[index(id)];
-    const std::optional<StepPart> part = part_of(program.instances[index(id)].phase);
+    const Phase phase = program.instances[index(id)].phase;
+    const std::optional<StepPart> part = part_of(phase);
     const bool finished = record.finish != kNever;
-    if (part && (spans.empty() || spans.back().part != *part)) {
+    if (phase == Phase::kZeroGrad) open = false;
+    if (part && (!open || spans.back().part != *part)) {
       if (!finished && record.ready == kNever) break;
       spans.push_back({*part, border, border, true});
+      open = true;
     }
     if (!finished) {
-      if (!spans.empty()) {
+      if (open) {
         spans.back().last = static_cast<std::uint32_t>(result.memory.size());
         spans.back().finished = false;
       }
       break;
     }
     border = record.events_at_finish;
-    if (!spans.empty()) spans.back().last = border;
+    if (open) spans.back().last = border;
   }
   return spans;
 }
