@@ -39,6 +39,7 @@ std::optional<StepPart> part_of(Phase phase) {
       return StepPart::kBackward;
     case Phase::kOptimizer:
       return StepPart::kOptimizer;
+    case Phase::kZeroGrad:
     case Phase::kTransfer:
     case Phase::kCommunication:
       break;
