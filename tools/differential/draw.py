@@ -1,0 +1,102 @@
+"""Configurations at random, and smaller ones that are still legal."""
+import copy
+import random
+
+KERNELS = {  # architecture -> option -> values; the first is what shrinking goes back to
+    "common": {
+        "loss": ["fp32", "native", "fp32_shift"],
+        "keep_logits": [False, True],
+        "optimizer": ["single", "foreach", "foreach2x", "fused"],
+        "accumulate": ["inplace", "out_of_place"],
+        "mean": ["2.x", "1.13"],
+        "zero_grad": ["set_to_none", "keep"],
+    },
+    "gpt": {
+        "attention": ["eager", "flash"],
+        "causal": ["fill", "fill_inplace", "fused"],
+        "dropout_mask": ["bool", "dtype"],
+    },
+    "gpt2": {"dropout_mask": ["bool", "dtype"]},
+    "llama": {"attention": ["eager", "flash"], "norm": ["eager", "fused"]},
+    "cs336": {},
+}
+PRECISIONS = ["bf16-mixed", "fp32", "bf16", "autocast"]
+SIZES = {"heads": [1, 2, 3, 4, 6, 8], "head_dim": [2, 4, 6, 8, 10, 16],
+         "ffn": [1, 7, 16, 33, 64, 100, 256], "vocab": [2, 11, 50, 97, 512, 1000],
+         "sequence": [2, 3, 5, 8, 16, 17, 33, 64], "micro_batch": [1, 2, 3, 4],
+         "layers": [1, 2, 3, 4, 5]}
+
+
+def options(architecture):
+    return {**KERNELS["common"], **KERNELS[architecture]}
+
+
+def draw(seed, architectures):
+    """The configuration of a seed: the same on every machine and in every version of Python 3."""
+    rng = random.Random(seed)
+    architecture = rng.choice(architectures)
+    size = {key: rng.choice(values) for key, values in SIZES.items()}
+    heads, head_dim, sequence = size["heads"], size["head_dim"], size["sequence"]
+    llama = architecture == "llama"
+    kv_heads = rng.choice([n for n in range(1, heads + 1) if heads % n == 0])
+    hidden = heads * head_dim
+    if llama and rng.random() < 0.2:
+        hidden = rng.choice([3, 12, 40])  # a head's width need not be hidden / heads
+    slack, dropout, bias = rng.choice([0, 0, 3, 9]), rng.choice([0, 0.1]), rng.random() < 0.2
+    model = {"architecture": architecture, "layers": size["layers"], "hidden": hidden,
+             "heads": heads, "head_dim": head_dim, "ffn": size["ffn"], "vocab": size["vocab"],
+             "max_positions": sequence + slack, "tied_embeddings": rng.choice([True, False])}
+    if llama:
+        model.update(kv_heads=kv_heads, qkv_bias=bias)
+    elif architecture in ("gpt", "gpt2"):
+        model["dropout"] = dropout
+    training = {"micro_batch": size["micro_batch"], "sequence": sequence,
+                "micro_batches": rng.choice([1, 1, 1, 2, 3]), "precision": rng.choice(PRECISIONS)}
+    kernels = {key: rng.choice(values) for key, values in options(architecture).items()}
+    every = rng.choice([0, 0, 1, 2, 3])
+    checkpoint = {"policy": "none", "reentrant": rng.choice([True, False])}
+    if every:
+        checkpoint.update(policy="every-n", n=every)
+    return {"model": model, "training": training, "kernels": kernels, "checkpoint": checkpoint}
+
+
+def smaller(document):
+    """Legal configurations with one thing smaller or plainer, the largest steps first."""
+    for section, key, value in _steps(document):
+        other = copy.deepcopy(document)
+        other[section][key] = value
+        if section == "checkpoint" and key == "policy":
+            other["checkpoint"].pop("n", None)
+        model = other["model"]
+        if key in ("heads", "head_dim"):
+            model["hidden"] = model["heads"] * model["head_dim"]
+        if key == "heads" and "kv_heads" in model:
+            model["kv_heads"] = model["heads"]
+        if key == "sequence":
+            model["max_positions"] = value
+        yield other
+
+
+def _steps(document):
+    model, training, checkpoint = document["model"], document["training"], document["checkpoint"]
+    if checkpoint["policy"] != "none":
+        yield "checkpoint", "policy", "none"
+        yield from (("checkpoint", "n", n) for n in range(1, checkpoint["n"]))
+    if not checkpoint["reentrant"]:
+        yield "checkpoint", "reentrant", True
+    for key, values in options(model["architecture"]).items():
+        if document["kernels"][key] != values[0]:
+            yield "kernels", key, values[0]
+    if training["precision"] != PRECISIONS[0]:
+        yield "training", "precision", PRECISIONS[0]
+    for key, plain in (("tied_embeddings", False), ("qkv_bias", False), ("dropout", 0),
+                       ("max_positions", training["sequence"]), ("kv_heads", model["heads"])):
+        if model.get(key, plain) != plain:
+            yield "model", key, plain
+    for section, key, least in (("model", "layers", 1), ("training", "micro_batches", 1),
+                                ("training", "micro_batch", 1), ("training", "sequence", 2),
+                                ("model", "heads", 1), ("model", "head_dim", 2),
+                                ("model", "ffn", 1), ("model", "vocab", 2)):
+        value = document[section][key]
+        yield from ((section, key, v) for v in sorted({least, value // 2, value - 1})
+                    if least <= v < value)
