@@ -1,5 +1,7 @@
 #include "graph/lower.hpp"
 
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,7 @@ class Lowering {
   explicit Lowering(const LoweringInput& input)
       : input_(input), tape_(input.kernels), mixed_(input.training.precision == Precision::kBf16Mixed),
         on_gpu_(input.update == UpdateOn::kGpu),
+        copies_gradients_(mixed_ && input.kernels.master_gradients == Kernels::MasterGradients::kCopy),
         keeps_gradients_(input.kernels.zero_grad == Kernels::ZeroGrad::kKeep) {
     script_ = row_of(input.model.architecture).make(tape_, input_);
     if (input.model.extra_parameters > 0) make_extra_parameters();
@@ -65,10 +68,11 @@ class Lowering {
     script_->parameters.push_back(extra);
   }
 
-  Value initial_like(const Value& x, DType dtype, Category category) {
+  Value initial_like(const Value& x, DType dtype, Category category, std::string_view suffix = {}) {
     const Tensor& weight = tape_.graph().tensors[x->storage];
     const std::int16_t before = std::exchange(tape_.layer, weight.layer);
-    const std::string name(tape_.graph().names[index(weight.name)]);
+    std::string name(tape_.graph().names[index(weight.name)]);
+    name += suffix;
     Value y = tape_.initial(x.shape(), dtype, category, name);
     tape_.layer = before;
     return y;
@@ -82,12 +86,12 @@ class Lowering {
     x.updated.target = mixed_ ? initial_like(x.weight, DType::kF32, Category::kMasterWeights) : x.weight;
     if (!steady()) return;
     const Value& target = x.updated.target;
-    if (mixed_ && keeps_gradients_) {
+    if (copies_gradients_ && keeps_gradients_) {
       x.updated.gradient = initial_like(x.weight, DType::kF32, Category::kGradients);
     }
     for (int i = 0; i < row_of(input_.training.optimizer).states; ++i) {
       x.updated.states[static_cast<std::size_t>(i)] =
-          initial_like(target, target.dtype(), Category::kOptimizerState);
+          initial_like(target, target.dtype(), Category::kOptimizerState, state_suffix(i));
     }
   }
 
@@ -149,7 +153,7 @@ class Lowering {
     for (std::size_t i = 0; i < trained_.size(); ++i) {
       Trained& x = trained_[i];
       Leaf& leaf = tape_.leaves()[x.leaf];
-      if (!mixed_) {
+      if (!copies_gradients_) {
         x.updated.gradient = leaf.gradient;
       } else {
         if (x.updated.gradient) {
@@ -178,16 +182,22 @@ class Lowering {
       for (int i = 0; i < row_of(input_.training.optimizer).states; ++i) {
         Value& state = x.states[static_cast<std::size_t>(i)];
         state = tape_.make(OpKind::kZeros, {}, x.target.layout(), x.target.dtype());
-        adopt(state, x.target, Category::kOptimizerState);
+        adopt(state, x.target, Category::kOptimizerState, state_suffix(i));
       }
     }
   }
 
-  void adopt(const Value& x, const Value& owner, Category category) {
+  std::string_view state_suffix(int state) const {
+    if (input_.training.optimizer == Optimizer::kSgdMomentum) return ".momentum_buffer";
+    return state == 0 ? ".exp_avg" : ".exp_avg_sq";
+  }
+
+  void adopt(const Value& x, const Value& owner, Category category, std::string_view suffix = {}) {
     Tensor& tensor = tape_.graph().tensors[x->storage];
     const Tensor& weight = tape_.graph().tensors[owner->storage];
     tensor.category = category;
-    tensor.name = weight.name;
+    std::string name(tape_.graph().names[index(weight.name)]);
+    tensor.name = tape_.intern(name.append(suffix));
     tensor.layer = weight.layer;
   }
 
@@ -257,6 +267,7 @@ class Lowering {
   Tape tape_;
   const bool mixed_;
   const bool on_gpu_;
+  const bool copies_gradients_;
   const bool keeps_gradients_;
   std::unique_ptr<Script> script_;
   std::uint32_t extra_leaf_ = kNoNode;
@@ -268,5 +279,27 @@ class Lowering {
 }  // namespace
 
 StepGraph lower(const LoweringInput& input) { return Lowering(input).run(); }
+
+// Ops are linear in blocks and passes: a + b L + M (c + d L). Four tiny steps give the four numbers.
+std::int64_t estimate_ops(const LoweringInput& input) {
+  const auto count = [&](std::int64_t layers, std::int64_t passes) {
+    LoweringInput tiny = input;
+    tiny.model.layers = layers;
+    tiny.training.micro_batches = passes;
+    tiny.checkpointing.segments.clear();
+    if (!input.checkpointing.segments.empty()) {
+      for (std::int64_t i = 0; i < layers; ++i) tiny.checkpointing.segments.push_back({i, i + 1});
+    }
+    return static_cast<double>(lower(tiny).op_count());
+  };
+  const double base = count(1, 1);
+  const double block = count(2, 1) - base;
+  const double pass = count(1, 2) - base;
+  const double both = count(2, 2) - base - block - pass;
+  const double layers = static_cast<double>(input.model.layers - 1);
+  const double passes = static_cast<double>(input.training.micro_batches - 1);
+  const double ops = base + block * layers + passes * (pass + both * layers);
+  return ops > 9e18 ? std::int64_t{9'000'000'000'000'000'000} : static_cast<std::int64_t>(ops);
+}
 
 }  // namespace tidemark

@@ -59,6 +59,7 @@ struct Kernels {
   enum class Accumulate : std::uint8_t { kInplace, kOutOfPlace };
   enum class Mean : std::uint8_t { k2x, k113 };
   enum class ZeroGrad : std::uint8_t { kSetToNone, kKeep };
+  enum class MasterGradients : std::uint8_t { kCopy, kDirect };
 
   Attention attention = Attention::kEager;
   Causal causal = Causal::kFill;  // gpt; llama and gpt2 always add or select with a mask
@@ -70,6 +71,9 @@ struct Kernels {
   Accumulate accumulate = Accumulate::kInplace;
   Mean mean = Mean::k2x;
   ZeroGrad zero_grad = ZeroGrad::kSetToNone;
+  // bf16-mixed: fp32 copies of the gradients for the master step, or kernels that read 16-bit gradients
+  // and update the master weights directly (apex FusedAdam with master_weights).
+  MasterGradients master_gradients = MasterGradients::kCopy;
 };
 
 // Blocks [first, last) that one checkpoint spans: their input is kept, their forward is replayed.

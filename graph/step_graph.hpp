@@ -36,6 +36,12 @@ struct Parameter {
   std::int16_t layer = -1;
 };
 
+// An autograd node keeps a storage from forward (or a replay) until it has run.
+struct SavedBy {
+  TensorId tensor{};
+  NameId node{};  // the node's derivative rule, "layer_norm"
+};
+
 using DependencyGraph =
     boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
                                        boost::no_property, std::uint32_t, std::uint32_t>;
@@ -48,6 +54,7 @@ struct StepGraph {
   std::vector<TensorId> outputs;  // storages made
   std::vector<TensorId> updated;  // storages written in place
   std::vector<Parameter> parameters;
+  std::vector<SavedBy> saves;   // in the order in which nodes were made
   std::vector<std::string> names;
   std::int64_t parameter_count = 0;  // elements, extra_parameters included
   Flops model_flops;                 // matmuls of forward and backward, without recompute

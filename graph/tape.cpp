@@ -141,7 +141,14 @@ void Tape::writes(const Value& x) {
   graph_.updated.push_back(id);
 }
 
-Value Tape::makes(const Layout& layout, DType dtype) {
+NameId Tape::name_of_result(OpKind kind, std::string_view part) {
+  if (!part.empty()) return intern(std::string(name_of(kind)) + "." + std::string(part));
+  NameId& name = kind_names_[static_cast<std::size_t>(kind)];
+  if (index(name) == kNoIndex) name = intern(name_of(kind));
+  return name;
+}
+
+Value Tape::makes(const Layout& layout, DType dtype, std::string_view part) {
   const std::uint32_t op = index(last_op());
   Tensor tensor;
   tensor.bytes = Bytes(layout.shape.elements() * size_of(dtype));
@@ -149,7 +156,8 @@ Value Tape::makes(const Layout& layout, DType dtype) {
   tensor.dtype = dtype;
   tensor.category = Category::kTemporaries;
   tensor.layer = layer;
-  tensor.producer = OpId(op);
+  tensor.producer = OpId{op};
+  tensor.name = name_of_result(graph_.ops[op].kind, part);
   graph_.ops[op].bytes_written += tensor.bytes;
   graph_.tensors.push_back(tensor);
   const std::uint32_t storage = static_cast<std::uint32_t>(graph_.tensors.size()) - 1;
@@ -248,7 +256,10 @@ void Tape::save(Node& node, const Value& x) {
   const std::uint8_t slot = node.saved_count++;
   if (!x) return;
   const bool only_noted = hooks != nullptr && !hooks->replay;
-  if (!only_noted) graph_.tensors[x->storage].saved = true;
+  if (!only_noted) {
+    graph_.tensors[x->storage].saved = true;
+    graph_.saves.push_back({TensorId{x->storage}, intern(node.rule->name)});
+  }
   if (hooks != nullptr) {
     if (hooks->replay) {
       hooks->caught.push_back(alias_of(x, x.layout()));

@@ -50,7 +50,7 @@ struct Work {
 
 class Tape {
  public:
-  explicit Tape(const Kernels& kernels) : kernels_(kernels) {}
+  explicit Tape(const Kernels& kernels) : kernels_(kernels) { kind_names_.fill(NameId{kNoIndex}); }
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
@@ -71,7 +71,8 @@ class Tape {
   void reads(const Value& x);
   void writes(const Value& x);
   void keeps(const Value& x);  // an input whose bytes are counted elsewhere
-  Value makes(const Layout& layout, DType dtype);
+  // `part` tells several results of one op apart: "native_layer_norm.mean".
+  Value makes(const Layout& layout, DType dtype, std::string_view part = {});
 
   // The same storage seen otherwise; the view keeps its base's record alive, as the framework's does.
   Value view_of(const Value& x, const Layout& layout);
@@ -105,6 +106,7 @@ class Tape {
   SavedTensorHooks* hooks = nullptr;  // set while a non-reentrant checkpoint's function runs
 
   NameId intern(std::string_view name);
+  NameId name_of_result(OpKind kind, std::string_view part);
   StepGraph finish();  // closes the rows; the tape is spent
 
  private:
@@ -119,6 +121,7 @@ class Tape {
   std::vector<std::uint32_t> last_touch_;      // op that used it last, by storage
   std::vector<Leaf> leaves_;
   std::map<std::string, NameId, std::less<>> interned_;
+  std::array<NameId, kOpKindCount> kind_names_;
   std::deque<Node> nodes_;
   std::deque<Checkpoint> checkpoints_;
   std::deque<TensorRecord> records_;

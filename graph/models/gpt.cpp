@@ -57,7 +57,7 @@ class Gpt final : public Script {
       // The sum's name is bound anew only after dropout has returned.
       x = drop(turned);
     }
-    x = run_blocks(std::move(x), {});
+    x = run_blocks(x, {});
     const Scope scope(tape, Module::kHead);
     x = norm(x, norm_weight_, norm_bias_);
     Value logits = project(x, head_, {});

@@ -55,7 +55,7 @@ class Gpt2 final : public Script {
       }
       x = drop(x);
     }
-    x = run_blocks(std::move(x), {});
+    x = run_blocks(x, {});
     const Scope scope(tape, Module::kHead);
     x = norm(x, norm_weight_, norm_bias_);
     Value logits = project(x, head_, {});

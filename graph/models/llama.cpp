@@ -49,7 +49,7 @@ class Llama final : public Script {
       x = embedding(embedding_, batch.tokens);
     }
     std::vector<Value> constants = make_constants(x.dtype());
-    x = run_blocks(std::move(x), constants);
+    x = run_blocks(x, constants);
     const Scope scope(tape, Module::kHead);
     x = rms_norm(x, norm_);
     Value logits = project(x, head_, {});

@@ -57,6 +57,7 @@ class Script {
   Value project(const Value& x, const Value& weight, const Value& bias);  // F.linear
   Value drop(const Value& x);  // dropout, if the model has any
 
+  // The caller's own variable keeps the first input until this returns.
   Value run_blocks(Value x, const std::vector<Value>& constants);
   // Takes the logits out of the caller's hands, as the interpreter's call does.
   Outcome finish(Value logits, const Value& labels);

@@ -72,7 +72,7 @@ Value dropout(const Value& x) {
   tape.begin(OpKind::kDropout, x.dtype(), work_of(x, 2));
   tape.reads(x);
   Value y = tape.makes(preserved(x.layout()), x.dtype());
-  const Value mask = tape.makes(preserved(x.layout()), DType::kBool);
+  const Value mask = tape.makes(preserved(x.layout()), DType::kBool, "mask");
   if (Node* node = tape.differentiate(kDropoutRule, {&x}, {&y})) tape.save(*node, mask);
   return y;
 }

@@ -66,7 +66,7 @@ Value flash_attention(const Value& q, const Value& k, const Value& v) {
   tape.reads(v);
   Value out = tape.makes(Layout(q.shape()), q.dtype());
   const Value lse =
-      tape.makes(Layout(Shape{q.size(0), q.size(2), q.size(1)}), DType::kF32);
+      tape.makes(Layout(Shape{q.size(0), q.size(2), q.size(1)}), DType::kF32, "logsumexp");
   if (Node* node = tape.differentiate(kFlashRule, {&q, &k, &v}, {&out})) {
     for (const Value* x : {&q, &k, &v}) tape.save(*node, *x);
     tape.save(*node, out);

@@ -22,7 +22,7 @@ Gradients layer_norm_backward(Tape& tape, Node& node, const Gradients& g) {
   Gradients out;
   out[0] = tape.makes(Layout(x.shape()), x.dtype());
   for (std::size_t i = 1; i <= 2; ++i) {
-    out[i] = tape.makes(Layout(node.inputs[i].shape), node.inputs[i].dtype);
+    out[i] = tape.makes(Layout(node.inputs[i].shape), node.inputs[i].dtype, i == 1 ? "weight" : "bias");
   }
   return out;
 }
@@ -36,7 +36,7 @@ Gradients fused_rms_norm_backward(Tape& tape, Node& node, const Gradients& g) {
   tape.reads(g[0]);
   for (int i = 0; i < 3; ++i) tape.reads(node.saved[static_cast<std::size_t>(i)]);
   out[0] = tape.makes(preserved(x.layout()), x.dtype());
-  out[1] = tape.makes(Layout(weight.shape()), weight.dtype());
+  out[1] = tape.makes(Layout(weight.shape()), weight.dtype(), "weight");
   return out;
 }
 constexpr DerivativeRule kFusedRmsNormRule = {"fused_rms_norm", fused_rms_norm_backward};
@@ -51,8 +51,8 @@ Value layer_norm(const Value& x, const Value& weight, const Value& bias) {
   tape.reads(weight);
   tape.reads(bias);
   Value y = tape.makes(Layout(x.shape()), x.dtype());
-  const Value mean = tape.makes(Layout(statistics_shape(x.shape())), DType::kF32);
-  const Value rstd = tape.makes(Layout(statistics_shape(x.shape())), DType::kF32);
+  const Value mean = tape.makes(Layout(statistics_shape(x.shape())), DType::kF32, "mean");
+  const Value rstd = tape.makes(Layout(statistics_shape(x.shape())), DType::kF32, "rstd");
   if (Node* node = tape.differentiate(kLayerNormRule, {&x, &weight, &bias}, {&y})) {
     tape.save(*node, x);
     tape.save(*node, weight);
@@ -72,7 +72,7 @@ Value fused_rms_norm(const Value& x, const Value& weight) {
   Shape rows = x.shape();
   --rows.rank;
   rows.size[static_cast<std::size_t>(rows.rank)] = 0;
-  const Value rstd = tape.makes(Layout(rows), DType::kF32);
+  const Value rstd = tape.makes(Layout(rows), DType::kF32, "rstd");
   if (Node* node = tape.differentiate(kFusedRmsNormRule, {&x, &weight}, {&y})) {
     tape.save(*node, x);
     tape.save(*node, weight);
