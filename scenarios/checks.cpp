@@ -94,8 +94,11 @@ class RunCheck {
   }
 
   void memory(const LoadLimits& limits) {
+    const auto bytes_of = [](std::int64_t rows) { return static_cast<Int128>(rows) * kBytesARow; };
+    const std::int64_t most = most_rows(run_);
+    if (most <= kMostRows && (!limits.memory || bytes_of(most) <= limits.memory->count)) return;
     const std::int64_t rows = estimate_rows(run_);
-    const Int128 bytes = static_cast<Int128>(rows) * kBytesARow;
+    const Int128 bytes = bytes_of(rows);
     if (rows > kMostRows) {
       error({"training.micro_batches", "model"}, "a step of about " + about(rows) +
                                                      " operations and transfers, more than " +

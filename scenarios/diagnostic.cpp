@@ -90,7 +90,7 @@ ScenarioError::ScenarioError(std::vector<Diagnostic> diagnostics, std::size_t le
 void Diagnostics::error(const Mark& mark, std::string message, std::string hint) {
   ++reported_;
   if (diagnostics_.size() >= kMostKept) return;
-  Diagnostic found{mark, std::move(message), std::move(hint)};
+  Diagnostic found(mark, std::move(message), std::move(hint));
   const bool known = std::ranges::any_of(diagnostics_, [&](const Diagnostic& d) {
     return place(d) == place(found) && d.message == found.message;
   });
@@ -102,7 +102,7 @@ void Diagnostics::throw_if_any() {
   std::ranges::stable_sort(diagnostics_, {}, place);
   const std::size_t shown = std::min(diagnostics_.size(), kMost);
   const std::size_t left_out = diagnostics_.size() - shown;
-  diagnostics_.resize(shown);
+  diagnostics_.erase(diagnostics_.begin() + static_cast<std::ptrdiff_t>(shown), diagnostics_.end());
   throw ScenarioError(std::move(diagnostics_), left_out);
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidemark::scenarios {
@@ -31,6 +32,9 @@ struct Mark {
 };
 
 struct Diagnostic {
+  Diagnostic(Mark place, std::string what, std::string advice = {})
+      : mark(std::move(place)), message(std::move(what)), hint(std::move(advice)) {}
+
   Mark mark;
   std::string message;
   std::string hint;  // shown beside the caret; may be empty

@@ -32,12 +32,30 @@ int depth_of(const Value& value) {
   return depth;
 }
 
+// Whether the quotes that open at byte `at` close again: yaml-cpp 0.7 takes the end of the file for
+// the second one. True where no quotes open: at a block of text, an anchor or a tag.
+bool closes_quotes(std::string_view text, std::size_t at) {
+  if (at >= text.size() || (text[at] != '"' && text[at] != '\'')) return true;
+  const char quote = text[at];
+  for (std::size_t i = at + 1; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == quote) {
+      const bool doubled = quote == '\'' && i + 1 < text.size() && text[i + 1] == quote;
+      if (!doubled) return true;
+      ++i;
+    }
+  }
+  return false;
+}
+
 // Builds a Value from yaml-cpp's events. Its Node interface would lose where an alias stands, and
 // would keep duplicate keys and cycles.
 class Builder : public YAML::EventHandler {
  public:
-  Builder(std::shared_ptr<const Source> source, Diagnostics& diagnostics)
-      : source_(std::move(source)), diagnostics_(diagnostics) {}
+  // `text` is what is parsed: the text of `source`, unless that has none.
+  Builder(std::shared_ptr<const Source> source, std::string_view text, Diagnostics& diagnostics)
+      : source_(std::move(source)), text_(text), diagnostics_(diagnostics) {}
 
   Value take() { return std::move(root_); }
 
@@ -60,16 +78,14 @@ class Builder : public YAML::EventHandler {
     const Mark use = place(mark);
     if (wants_key()) return bad_key(use, "an alias cannot be a key");
     const auto found = anchors_.find(anchor);
-    Value copy;
-    copy.mark = use;
     if (found == anchors_.end()) {
       diagnostics_.error(use, "an alias inside of what it stands for");
-    } else {
-      copy = found->second;
-      count(use, count_values(copy));
-      check_depth(use, depth_of(copy));
-      note_alias(copy, use);
+      throw Stop{};
     }
+    Value copy = found->second;
+    count(use, count_values(copy));
+    check_depth(use, depth_of(copy));
+    note_alias(copy, use);
     add(std::move(copy), YAML::NullAnchor);
   }
 
@@ -83,6 +99,10 @@ class Builder : public YAML::EventHandler {
     value.kind = Value::Kind::kScalar;
     value.text = text;
     value.quoted = tag == "!";  // yaml-cpp's sign of a scalar in quotes or a block
+    if (value.quoted && !closes_quotes(text_, static_cast<std::size_t>(std::max(mark.pos, 0)))) {
+      diagnostics_.error(at, "the quotes are not closed");
+      throw Stop{};
+    }
     if (value.quoted) at.width += 2;
     value.mark = at;
     add(std::move(value), anchor);
@@ -147,7 +167,8 @@ class Builder : public YAML::EventHandler {
     const Mark at = place(mark);
     check_tag(at, tag);
     if (wants_key()) {
-      diagnostics_.error(at, "a key must be a word, not a list or a mapping");
+      diagnostics_.error(
+          at, "a key must be a word, not a list or a mapping; or a bracket is not closed");
       throw Stop{};
     }
     check_depth(at, 1);
@@ -176,6 +197,8 @@ class Builder : public YAML::EventHandler {
       return;
     }
     if (!level.drop) {
+      // yaml-cpp places a value that is not there at whatever comes next.
+      if (value.kind == Value::Kind::kNull) value.mark = level.entry.mark;
       level.entry.value = std::move(value);
       level.value.entries.push_back(std::move(level.entry));
     }
@@ -213,6 +236,7 @@ class Builder : public YAML::EventHandler {
   }
 
   std::shared_ptr<const Source> source_;
+  std::string_view text_;
   Diagnostics& diagnostics_;
   std::vector<Level> levels_;
   std::map<YAML::anchor_t, Value> anchors_;  // finished ones
@@ -221,9 +245,17 @@ class Builder : public YAML::EventHandler {
   Value root_;
 };
 
+bool tab_indents(const Source& source, int line) {
+  std::istringstream lines(source.text);
+  std::string text;
+  for (int i = 0; i < line; ++i) std::getline(lines, text);
+  const std::size_t tab = text.find('\t');
+  return tab != std::string::npos && tab < text.find_first_not_of(" \t");
+}
+
 Value parse_text(const std::shared_ptr<const Source>& source, const std::string& text,
                  Diagnostics& diagnostics) {
-  Builder builder(source, diagnostics);
+  Builder builder(source, text, diagnostics);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
@@ -231,7 +263,10 @@ Value parse_text(const std::shared_ptr<const Source>& source, const std::string&
     }
   } catch (const Stop&) {
   } catch (const YAML::Exception& error) {
-    diagnostics.error(builder.place(error.mark), "not valid YAML: " + error.msg);
+    const Mark mark = builder.place(error.mark);
+    diagnostics.error(mark, tab_indents(*source, mark.line)
+                                ? "a tab in the indentation: YAML wants spaces"
+                                : "not valid YAML: " + error.msg);
   }
   Value root = builder.take();
   if (!root.mark.source) root.mark.source = source;

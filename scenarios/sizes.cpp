@@ -36,6 +36,21 @@ Bounds bounds_of(const RunSpec& run) {
   return bounds;
 }
 
+// Copies, reads, updates and writes of buckets. A bucket of gradients goes out, its states are
+// read, updated and written, its weights come in.
+Int128 transfers(const RunSpec& run) {
+  if (run.offload.optimizer == Offload::States::kGpu) return 0;
+  const Int128 gradient_bytes = 4 * bounds_of(run).parameters;
+  return 5 * (gradient_bytes / run.offload.bucket.count + 1);
+}
+
+// More than any architecture has with its recompute and its share of the optimizer.
+constexpr std::int64_t kMostOpsABlock = 1000;
+
+std::int64_t capped(Int128 rows) {
+  return static_cast<std::int64_t>(std::min<Int128>(rows, Int128{1} << 60));
+}
+
 // Seconds that a step takes at most, about: forward, backward and recompute on the slower matmul
 // path, all bytes that kernels and transfers move.
 double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, double states) {
@@ -125,13 +140,12 @@ std::int64_t estimate_rows(const RunSpec& run) {
   input.checkpointing = run.checkpointing;
   const bool on_gpu = run.offload.optimizer == Offload::States::kGpu;
   input.update = on_gpu ? UpdateOn::kGpu : UpdateOn::kElsewhere;
-  const std::int64_t ops = estimate_ops(input);
-  if (on_gpu) return ops;
-  // A bucket of gradients is copied out, its states read, updated and written, its weights copied
-  // in.
-  const Int128 gradient_bytes = 4 * bounds_of(run).parameters;
-  const Int128 buckets = gradient_bytes / run.offload.bucket.count + 1;
-  return static_cast<std::int64_t>(std::min<Int128>(ops + 5 * buckets, kMostRows + 1));
+  return capped(estimate_ops(input) + transfers(run));
+}
+
+std::int64_t most_rows(const RunSpec& run) {
+  const Int128 blocks = run.model.layers + 2;  // embedding and head are less than a block each
+  return capped(blocks * kMostOpsABlock * (run.training.micro_batches + 1) + transfers(run));
 }
 
 }  // namespace tidemark::scenarios

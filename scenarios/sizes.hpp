@@ -23,8 +23,11 @@ std::optional<SizeFault> find_size_fault(const RunSpec& run);
 inline constexpr std::int64_t kBytesARow = 1000;  // of memory, an operation with its records
 inline constexpr std::int64_t kMostRows = 1'000'000'000;  // ids have 32 bits
 
-// Operations and transfers of the step.
+// Operations and transfers of the step: what lowering a small part of it promises.
 std::int64_t estimate_rows(const RunSpec& run);
+
+// Never less than that, and at once.
+std::int64_t most_rows(const RunSpec& run);
 
 // "7.0e9" for large numbers, all digits for small ones.
 std::string about(Int128 count);

@@ -3,7 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "scenarios/parse.hpp"
 
@@ -11,8 +12,11 @@ namespace tidemark::scenarios {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& message) {
-  Source whole{path, {}, 0};
-  throw ScenarioError({{{std::make_shared<const Source>(std::move(whole))}, message, {}}}, 0);
+  Mark whole;
+  whole.source = std::make_shared<const Source>(Source{path, {}, 0});
+  std::vector<Diagnostic> diagnostics;
+  diagnostics.emplace_back(whole, message);
+  throw ScenarioError(std::move(diagnostics), 0);
 }
 
 }  // namespace

@@ -50,9 +50,11 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
     }
   }
   if (!best.empty() || wanted.size() < 3) return best;
-  const auto begun = std::ranges::find_if(
-      known, [&](std::string_view candidate) { return lower_case(candidate).starts_with(wanted); });
-  return begun == known.end() ? std::string_view() : *begun;
+  for (const std::string_view candidate : known) {
+    if (!lower_case(candidate).starts_with(wanted)) continue;
+    if (best.empty() || candidate.size() < best.size()) best = candidate;
+  }
+  return best;
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string_view> known) {

@@ -1,0 +1,146 @@
+// Strategies, sweeps and --set: what lies over what.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/load.hpp"
+#include "tests/scenarios/text.hpp"
+#include "tests/support/catch.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+using Point = std::vector<std::pair<std::string, std::string>>;
+
+TEST_CASE("a strategy inherits every section and overrides key by key") {
+  const Scenario scenario = load_text(kStart +
+                                      "training: {micro_batch: 2, sequence: 512}\n"
+                                      "offload: {optimizer: host, bucket: 1 GiB}\n"
+                                      "strategies:\n"
+                                      "  - name: as it is\n"
+                                      "  - name: larger\n"
+                                      "    training: {micro_batch: 8}\n"
+                                      "    offload: {optimizer: ssd}\n"
+                                      "    hardware: {ssd: {drives: 2}}\n");
+  REQUIRE(scenario.runs.size() == 2);
+  const RunSpec& first = scenario.runs[0];
+  const RunSpec& second = scenario.runs[1];
+  CHECK(first.training.micro_batch == 2);
+  CHECK(second.training.micro_batch == 8);
+  CHECK(second.training.sequence == 512);
+  CHECK(first.offload.optimizer == Offload::States::kHost);
+  CHECK(second.offload.optimizer == Offload::States::kSsd);
+  CHECK(second.offload.bucket == 1_GiB);
+  CHECK(first.machine.ssd.drives == 1);
+  CHECK(second.machine.ssd.drives == 2);
+  CHECK(second.machine.name == "a100-80gb-sxm");
+}
+
+TEST_CASE("a scalar replaces a section, a mapping lies over its short form") {
+  const Scenario scenario =
+      load_text(kStart +
+                "checkpoint: {policy: every-n, n: 4, reentrant: false}\n"
+                "strategies:\n"
+                "  - {name: a, checkpoint: every-n}\n"  // all of the section is new: n is 2 again
+                "  - {name: b, checkpoint: {n: 8}}\n"   // policy and reentrant are inherited
+                "  - {name: c, model: {layers: 16}}\n"  // over the short form gpt-7b
+                "  - {name: d, hardware: h200}\n");
+  CHECK(scenario.runs[0].checkpointing.segments.size() == 16);
+  CHECK(scenario.runs[0].checkpointing.reentrant);
+  CHECK(scenario.runs[1].checkpointing.segments.size() == 4);
+  CHECK_FALSE(scenario.runs[1].checkpointing.reentrant);
+  CHECK(scenario.runs[2].model.layers == 16);
+  CHECK(scenario.runs[2].checkpointing.segments.size() == 4);
+  CHECK(scenario.runs[3].machine.name == "h200");
+}
+
+TEST_CASE("strategies may bring what the scenario leaves out") {
+  const Scenario scenario = load_text(
+      "model: gpt-7b\n"
+      "strategies: [{name: a, hardware: h200}, {name: b, hardware: a100-40gb-sxm}]\n");
+  CHECK(scenario.runs[1].machine.name == "a100-40gb-sxm");
+  CHECK(errors_of("model: gpt-7b\nstrategies: [{name: a, hardware: h200}, {name: b}]\n")
+            .find("missing key 'hardware'") != std::string::npos);
+}
+
+TEST_CASE("a sweep is the cross product: points outermost, the last key fastest") {
+  const Scenario scenario = load_text(kStart +
+                                      "strategies: [{name: a}, {name: b, checkpoint: full}]\n"
+                                      "sweep:\n"
+                                      "  training.sequence: [512, 1024]\n"
+                                      "  training.micro_batch: [1, 2, 4]\n");
+  REQUIRE(scenario.runs.size() == 12);
+  CHECK(scenario.runs[0].strategy == "a");
+  CHECK(scenario.runs[1].strategy == "b");
+  CHECK(scenario.runs[0].point ==
+        Point{{"training.sequence", "512"}, {"training.micro_batch", "1"}});
+  CHECK(scenario.runs[2].point ==
+        Point{{"training.sequence", "512"}, {"training.micro_batch", "2"}});
+  CHECK(scenario.runs[6].point ==
+        Point{{"training.sequence", "1024"}, {"training.micro_batch", "1"}});
+  CHECK(scenario.runs[11].training.sequence == 1024);
+  CHECK(scenario.runs[11].training.micro_batch == 4);
+  CHECK(scenario.runs[11].strategy == "b");
+}
+
+TEST_CASE("whole sections and keys of parts can be swept") {
+  const Scenario scenario = load_text(
+      kStart + kOneStrategy +
+      "sweep: {checkpoint: [none, {policy: every-n, n: 8}], hardware.ssd.drives: [1, 3]}\n");
+  REQUIRE(scenario.runs.size() == 4);
+  CHECK(scenario.runs[0].checkpoint_policy == "none");
+  CHECK(scenario.runs[3].checkpoint_policy == "every-n");
+  CHECK(scenario.runs[3].point[0].second == "{policy: every-n, n: 8}");
+  CHECK(scenario.runs[3].machine.ssd.drives == 3);
+}
+
+TEST_CASE("a sweep may have 10,000 runs and not one more") {
+  LoadLimits limits;
+  limits.runs = 6;
+  const std::string two = kStart + "strategies: [{name: a}, {name: b}]\nsweep: ";
+  CHECK(errors_of(two + "{training.micro_batch: [1, 2, 3]}\n", {}, limits) == "loaded");
+  CHECK(errors_of(two + "{training.micro_batch: [1, 2, 3, 4]}\n", {}, limits)
+            .find("test.yaml:4:8: error: too many runs") == 0);
+  CHECK(LoadLimits{}.runs == 10'000);
+}
+
+TEST_CASE("--set lies over everything, and fixes what would be swept") {
+  const std::string text = kStart +
+                           "strategies: [{name: a, training: {sequence: 512}}]\n"
+                           "sweep: {training.micro_batch: [1, 2], kernels.keep_logits: [true]}\n";
+  const Scenario scenario =
+      load_text(text, {{"training.sequence", "256"}, {"training.micro_batch", "16"}});
+  REQUIRE(scenario.runs.size() == 1);
+  CHECK(scenario.runs[0].training.sequence == 256);
+  CHECK(scenario.runs[0].training.micro_batch == 16);
+  CHECK(scenario.runs[0].point == Point{{"kernels.keep_logits", "true"}});
+}
+
+TEST_CASE("--set takes any YAML value, the last one of a key wins") {
+  const Scenario scenario = load_text(
+      kStart + kOneStrategy,
+      {{"checkpoint", "full"}, {"checkpoint", "{policy: every-n, n: 16}"}, {"hardware", "h200"}});
+  CHECK(scenario.runs[0].checkpointing.segments.size() == 2);
+  CHECK(scenario.runs[0].machine.name == "h200");
+}
+
+TEST_CASE("faults of --set are told with the option as it was given") {
+  const auto error = [](const Override& each) { return errors_of(kStart + kOneStrategy, {each}); };
+  CHECK(error({"training.micro_batch", "0"}) ==
+        "--set training.micro_batch=0: error: micro_batch: must be at least 1");
+  CHECK(error({"training.micro_bach", "2"}).find("unknown key 'micro_bach' in training") !=
+        std::string::npos);
+  CHECK(error({"trainin.micro_batch", "2"})
+            .find("--set trainin.micro_batch=2: error: unknown "
+                  "section 'trainin'; did you mean 'training'?") == 0);
+  CHECK(error({"training.micro_batch", "[1"}).find("--set training.micro_batch=[1: error:") == 0);
+  CHECK(error({"training.micro_batch", ""}) ==
+        "--set training.micro_batch=: error: micro_batch: expected a whole number, found nothing");
+  CHECK(error({"name", "x"}).find("'name' belongs to the scenario") != std::string::npos);
+  CHECK(error({"", "x"}).find("unknown section ''") != std::string::npos);
+  CHECK(error({"training.micro_batch", "1\n---\n2"}).find("error:") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark::scenarios
