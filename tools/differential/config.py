@@ -98,6 +98,8 @@ def parse(document):
     for section, rest in document.items():
         if rest:
             raise Unknown(f"unknown keys in {section}: {', '.join(sorted(rest))}")
+    if config.architecture in ("gpt2", "cs336") and config.attention != "eager":
+        raise Unknown(f"{config.architecture} has eager attention only")
     for key, known in CHOICES.items():
         if getattr(config, key) not in known:
             raise Unknown(f"{key}: {getattr(config, key)!r} is none of {', '.join(known)}")

@@ -110,12 +110,14 @@ class Lifetimes(TorchDispatchMode):
         self.phase = phase
         return self.live
 
-    def declare(self, tensor, category):
+    def declare(self, tensor, category, replaced=False):
+        """Names what the bytes of a tensor are for; `replaced`: it may die within a step although
+        things of its category otherwise last."""
         if tensor is None or tensor.device.type != "meta":
             return
         key, storage = self._note(tensor, "made outside")[:2]
         storage.category = category
-        if category in LASTING and key in self._watched:
+        if category in LASTING and not replaced and key in self._watched:
             self._lasting[key] = self._watched.pop(key)
 
     # ---- what happens ----

@@ -100,7 +100,7 @@ class RmsNorm(Part):
         super().__init__(precision)
         self.weight = self.new(width)
         self.fused = kernel == "fused"
-        self.mean = MeanKeepsSizes.apply if mean == "2.x" else _mean
+        self.mean = MeanKeepsSizes.apply if mean == "2.x" else mean
 
     def forward(self, x):
         if self.fused:
@@ -129,7 +129,7 @@ class Dropout(nn.Module):
         return x * torch.empty_like(x).bernoulli_(keep).div_(keep)
 
 
-def _mean(x):
+def mean(x):
     return x.mean(-1, keepdim=True)
 
 
@@ -140,7 +140,7 @@ class MeanKeepsSizes(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.sizes = x.shape
-        return _mean(x)
+        return mean(x)
 
     @staticmethod
     def backward(ctx, gradient):

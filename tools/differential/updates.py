@@ -16,6 +16,8 @@ def _optimizer(config, parameters):
     if config.optimizer != "adamw":
         momentum = 0.9 if config.optimizer == "sgd-momentum" else 0.0
         return torch.optim.SGD(parameters, lr=1e-4, momentum=momentum, foreach=kernel == "foreach")
+    if config.architecture == "cs336" and kernel == "single":
+        return PlainAdamW(parameters)
     if kernel in ("single", "foreach"):
         return torch.optim.AdamW(parameters, lr=1e-4, foreach=kernel == "foreach")
     return LaterAdamW(parameters, fused=kernel == "fused")
@@ -89,7 +91,7 @@ def _declare_state(optimizer, watch):
     for state in optimizer.state.values():
         for value in state.values():
             if isinstance(value, torch.Tensor):
-                watch.declare(value, "optimizer_state")
+                watch.declare(value, "optimizer_state", isinstance(optimizer, PlainAdamW))
 
 
 class LaterAdamW:
@@ -124,3 +126,23 @@ class LaterAdamW:
         torch._foreach_div_(denominators, [math.sqrt(0.001)] * len(self.trained))
         torch._foreach_add_(denominators, 1e-8)
         torch._foreach_addcdiv_(self.trained, means, denominators, [-1e-4] * len(self.trained))
+
+
+class PlainAdamW:
+    """The course's own AdamW (the GPU log's): new moments are new tensors, and the names of the
+    old ones hold them until the next parameter's are read."""
+
+    def __init__(self, parameters):
+        self.trained = parameters
+        self.state = {p: {} for p in parameters}
+
+    def step(self):
+        for p in self.trained:
+            gradient, state = p.grad.data, self.state[p]
+            p.data -= 1e-6 * p.data
+            mean_before = state.get("mean", torch.zeros_like(gradient))
+            square_before = state.get("square", torch.zeros_like(gradient))
+            mean = 0.9 * mean_before + 0.1 * gradient
+            square = 0.999 * square_before + 0.001 * torch.square(gradient)
+            p.data -= 1e-4 * mean / (torch.sqrt(square) + 1e-8)
+            state["mean"], state["square"] = mean, square

@@ -64,7 +64,7 @@ class Network(nn.Module):
         kind = self.config.loss
         with self.watch.at("loss"):
             if kind == "native":
-                loss = self.cross_entropy(self.precision.high(logits), labels)
+                loss = self.cross_entropy(self.native(logits), labels)
             elif kind == "fp32":
                 loss = self.cross_entropy(logits.float(), labels)
             else:
@@ -73,6 +73,10 @@ class Network(nn.Module):
                                           labels[:, 1:].contiguous())
         self.precision.forget()
         return loss, (logits if self.config.keep_logits else None)
+
+    def native(self, logits):
+        """Autocast computes cross-entropy in fp32."""
+        return self.precision.high(logits)
 
     def cross_entropy(self, logits, labels):
         return F.cross_entropy(logits.view(-1, logits.size(-1)), labels.reshape(-1))
