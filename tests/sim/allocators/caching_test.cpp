@@ -1,11 +1,11 @@
-// One small case for each rule of PyTorch's caching allocator, both sides of each edge.
+// One small case for each rule of PyTorch's caching allocator, both sides of each edge. Limits on
+// splitting and garbage collection: caching_limits_test.cpp.
 
 #include "sim/allocators/caching.hpp"
 
 #include <string_view>
 
 #include "hardware/ensure.hpp"
-#include "sim/allocators/caching_rounding.hpp"
 #include "tests/support/catch.hpp"
 
 namespace tidemark::sim {
@@ -37,47 +37,6 @@ std::vector<std::int64_t> layout(const CachingAllocator& allocator, std::size_t 
 
 using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t kMiB = 1 << 20;
-
-TEST_CASE("a request is rounded up to 512 bytes, and to no less", "[caching]") {
-  const CachingSettings plain;
-  CHECK(block_size(1, plain) == 512);
-  CHECK(block_size(511, plain) == 512);
-  CHECK(block_size(512, plain) == 512);
-  CHECK(block_size(513, plain) == 1024);
-  CHECK(block_size(kMiB + 1, plain) == kMiB + 512);
-}
-
-TEST_CASE("power-of-two divisions round to a share of the power below", "[caching]") {
-  // The example of PyTorch's documentation: 1200 with 4 divisions is 1280 (1024 + 1024/4). Small
-  // requests keep steps of 512, so the same in KiB: 1200 KiB becomes 1280 KiB.
-  const CachingSettings four = settings("roundup_power2_divisions:4");
-  CHECK(block_size(1200 << 10, four) == 1280 << 10);
-  CHECK(block_size(1280 << 10, four) == 1280 << 10);
-  CHECK(block_size((1280 << 10) + 1, four) == 1536 << 10);
-  CHECK(block_size(1024 << 10, four) == 1024 << 10);  // a power of two stays
-  CHECK(block_size(2048, four) == 2048);              // not above 512 * 4: steps of 512
-  CHECK(block_size(2049, four) == 2560);              // above: 2048 + 2048/4, the same here
-  CHECK(block_size(4097, four) == 5120);              // 4096 + 4096/4; steps of 512 give 4608
-  CHECK(block_size(4097, settings("roundup_power2_divisions:1")) == 4608);
-}
-
-TEST_CASE("each interval of request sizes has its own divisions", "[caching]") {
-  CHECK(division_interval(1) == 0);
-  CHECK(division_interval(2 * kMiB - 1) == 0);
-  CHECK(division_interval(2 * kMiB) == 1);
-  CHECK(division_interval((std::int64_t{32} << 30) - 1) == 14);
-  CHECK(division_interval(std::int64_t{32} << 30) == 15);
-  CHECK(division_interval(std::int64_t{64} << 30) == 15);
-}
-
-TEST_CASE("a missing block costs a segment of 2 MiB, 20 MiB or its own size", "[caching]") {
-  CHECK(segment_size(512) == 2 * kMiB);
-  CHECK(segment_size(kMiB) == 2 * kMiB);
-  CHECK(segment_size(kMiB + 512) == 20 * kMiB);
-  CHECK(segment_size(10 * kMiB - 512) == 20 * kMiB);
-  CHECK(segment_size(10 * kMiB) == 10 * kMiB);
-  CHECK(segment_size(10 * kMiB + 512) == 12 * kMiB);
-}
 
 TEST_CASE("nothing is taken for nothing", "[caching]") {
   CachingAllocator allocator(100_MiB, {});
@@ -203,100 +162,6 @@ TEST_CASE("a refusal tells what PyTorch's message tells", "[caching]") {
   CHECK(failure->reserved_unallocated == 17_MiB);
   CHECK_FALSE(failure->allowed.has_value());
   CHECK(allocator.caching_statistics().out_of_memory == 1);
-}
-
-TEST_CASE("blocks above max_split_size serve only large requests, and whole", "[caching]") {
-  CachingAllocator allocator(1_GiB, settings("max_split_size_mb:40"));
-  allocator.free(take(allocator, 60_MiB));
-  // Just below the limit: not from the oversize block.
-  take(allocator, Bytes(40 * kMiB - 512));
-  CHECK(allocator.statistics().reserved == 100_MiB);
-  // At the limit: from it, though 20 MiB - 512 B are wasted; never split.
-  const auto whole = take(allocator, Bytes(40 * kMiB + 512));
-  CHECK(allocator.statistics().reserved == 100_MiB);
-  CHECK(allocator.statistics().allocated == 100_MiB);
-  allocator.free(whole);
-  // 20 MiB larger than the request: too wasteful.
-  take(allocator, 40_MiB);
-  CHECK(allocator.statistics().reserved == 140_MiB);
-}
-
-TEST_CASE("max_non_split_rounding sets how much an unsplit block may waste", "[caching]") {
-  CachingAllocator allocator(1_GiB, settings("max_split_size_mb:40,max_non_split_rounding_mb:21"));
-  allocator.free(take(allocator, 61_MiB));  // a segment of 62 MiB
-  const auto first = take(allocator, Bytes(41 * kMiB + 512));
-  CHECK(allocator.statistics().reserved == 62_MiB);
-  allocator.free(first);
-  take(allocator, 41_MiB);  // exactly 21 MiB more: refused
-  CHECK(allocator.statistics().reserved == 62_MiB + 42_MiB);
-}
-
-TEST_CASE("oversize blocks are released before the whole cache is", "[caching]") {
-  CachingAllocator allocator(100_MiB, settings("max_split_size_mb:30"));
-  allocator.free(take(allocator, 20_MiB));
-  const auto a = take(allocator, 30_MiB), b = take(allocator, 40_MiB);
-  allocator.free(a);
-  allocator.free(b);
-  // 10 MiB are left. 25 MiB count as 30: the smallest block of at least that goes, and no other.
-  take(allocator, 26_MiB);
-  CHECK(allocator.statistics().driver_frees == 1);
-  CHECK(allocator.statistics().retries == 0);
-  CHECK(allocator.statistics().reserved == 20_MiB + 40_MiB + 26_MiB);
-}
-
-TEST_CASE("several oversize blocks are released where one is not enough", "[caching]") {
-  CachingAllocator allocator(100_MiB, settings("max_split_size_mb:30"));
-  const auto a = take(allocator, 30_MiB), b = take(allocator, 32_MiB), c = take(allocator, 34_MiB);
-  allocator.free(a);
-  allocator.free(b);
-  allocator.free(c);
-  allocator.trace(Trace::kOn);
-  take(allocator, 60_MiB);  // 34 + 32 are enough, the largest first
-  std::vector<std::int64_t> released;
-  for (const MemoryTraceEvent& event : allocator.trace_events()) {
-    if (event.action == MemoryAction::kSegmentFree) released.push_back(event.size.count / kMiB);
-  }
-  CHECK(released == std::vector<std::int64_t>{34, 32});
-  CHECK(allocator.statistics().retries == 0);
-}
-
-TEST_CASE("a memory fraction refuses without asking the driver", "[caching]") {
-  CachingAllocator allocator(80_MiB, settings("per_process_memory_fraction:0.5"));
-  take(allocator, 20_MiB);
-  const SimTime before = allocator.statistics().driver_time;
-  CHECK_FALSE(allocator.allocate(22_MiB, kMain).has_value());
-  CHECK(allocator.statistics().driver_time == before);
-  CHECK(allocator.last_failure()->allowed == 40_MiB);
-  CHECK(allocator.allocate(20_MiB, kMain).has_value());
-}
-
-TEST_CASE("garbage collection returns what has waited longest", "[caching]") {
-  // Allowed 100 MiB; above 60 MiB something has to go before more is taken.
-  CachingAllocator allocator(
-      100_MiB, settings("garbage_collection_threshold:0.6,per_process_memory_fraction:1"));
-  const auto a = take(allocator, 20_MiB), b = take(allocator, 22_MiB);
-  allocator.free(a);
-  allocator.free(take(allocator, 24_MiB));  // a misses once more than this one: it is older
-  CHECK(allocator.statistics().reserved == 66_MiB);
-  take(allocator, 26_MiB);
-  // Over by 6 MiB: the 20 MiB of age 2 went, the 24 MiB of age 1 (average 1.5) stayed.
-  CHECK(allocator.statistics().driver_frees == 1);
-  CHECK(allocator.statistics().reserved == 22_MiB + 24_MiB + 26_MiB);
-  allocator.free(b);
-}
-
-TEST_CASE("garbage is not collected up to the threshold, nor without a fraction", "[caching]") {
-  CachingAllocator exact(
-      100_MiB, settings("garbage_collection_threshold:0.4,per_process_memory_fraction:1"));
-  const auto a = take(exact, 20_MiB), b = take(exact, 20_MiB);
-  exact.free(a);
-  exact.free(b);
-  take(exact, 22_MiB);  // reserved 40 MiB, which is the threshold
-  CHECK(exact.statistics().driver_frees == 0);
-  CachingAllocator free_of_it(100_MiB, settings("garbage_collection_threshold:0.1"));
-  free_of_it.free(take(free_of_it, 20_MiB));
-  take(free_of_it, 22_MiB);
-  CHECK(free_of_it.statistics().driver_frees == 0);
 }
 
 TEST_CASE("a block that another stream uses stays active until that stream is through",
