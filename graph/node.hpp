@@ -59,7 +59,8 @@ struct Node {
 
 // A tensor in which gradients end.
 struct Leaf {
-  Value tensor;    // empty for a leaf that only a checkpoint's inner backward knew
+  Value tensor;
+  bool parameter = false;  // else the detached input of a checkpoint's replay
   Value gradient;
   Value incoming;  // the engine's buffer
   std::int32_t dependencies = 0;
