@@ -100,7 +100,7 @@ class RmsNorm(Part):
         super().__init__(precision)
         self.weight = self.new(width)
         self.fused = kernel == "fused"
-        self.mean = MeanKeepsSizes.apply if mean == "2.x" else mean
+        self.mean = MeanKeepsSizes.apply if mean == "2.x" else row_mean
 
     def forward(self, x):
         if self.fused:
@@ -129,7 +129,7 @@ class Dropout(nn.Module):
         return x * torch.empty_like(x).bernoulli_(keep).div_(keep)
 
 
-def mean(x):
+def row_mean(x):
     return x.mean(-1, keepdim=True)
 
 
@@ -140,7 +140,7 @@ class MeanKeepsSizes(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.sizes = x.shape
-        return mean(x)
+        return row_mean(x)
 
     @staticmethod
     def backward(ctx, gradient):

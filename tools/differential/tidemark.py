@@ -1,6 +1,7 @@
 """Runs configurations through the tidemark command, many in one scenario."""
 import json
 import subprocess
+import tempfile
 
 HARDWARE = "{base: h200, hbm: {capacity: 1 TB}, runtime: {context: 0 B, workspace: 0 B}}"
 
@@ -34,8 +35,11 @@ def run(command, documents):
 
 
 def _run(command, text):
-    done = subprocess.run([command, "run", "-", "--json", "-"], input=text, text=True,
-                          capture_output=True, check=False)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        done = subprocess.run([command, "run", file.name, "--json", "-"], text=True,
+                              capture_output=True, check=False)
     if done.returncode != 0:
         raise Failed(f"exit {done.returncode}: {done.stderr.strip()}\n{text}")
     return json.loads(done.stdout)

@@ -28,7 +28,7 @@ class Norm(parts.Part):
     def __init__(self, precision, width, mean):
         super().__init__(precision)
         self.weight = self.new(width)
-        self.mean = parts.MeanKeepsSizes.apply if mean == "2.x" else parts.mean
+        self.mean = parts.MeanKeepsSizes.apply if mean == "2.x" else parts.row_mean
 
     def forward(self, x):
         kind = x.dtype
