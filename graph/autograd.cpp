@@ -130,8 +130,8 @@ class Engine {
       } else if (gradient->references == 1 && obeys(gradient.layout(), leaf.tensor.layout())) {
         leaf.gradient = tape_.alias_of(gradient, gradient.layout());
       } else {
-        leaf.gradient = tape_.make(OpKind::kClone, {&gradient}, leaf.tensor.layout(),
-                                   gradient.dtype());
+        leaf.gradient =
+            tape_.make(OpKind::kClone, {&gradient}, leaf.tensor.layout(), gradient.dtype());
       }
     }
     leaf.gradient_ready = tape_.last_op();

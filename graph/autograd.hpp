@@ -1,5 +1,6 @@
 #pragma once
-// The autograd engine: goes back through the nodes of a tape, latest first, as the framework's does.
+// The autograd engine: goes back through the nodes of a tape, latest first, as the framework's
+// does.
 
 #include <functional>
 

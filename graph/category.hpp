@@ -12,22 +12,22 @@ enum class Category : std::uint8_t {
   kGradients,
   kMasterWeights,
   kOptimizerState,
-  kActivations,   // alive when forward ends: saved for backward
-  kRecomputed,    // alive when the recompute of its segment ends
+  kActivations,  // alive when forward ends: saved for backward
+  kRecomputed,   // alive when the recompute of its segment ends
   kTemporaries,
   kLogitsLoss,
   kInputs,
-  kConstants,     // masks, rotary tables
+  kConstants,  // masks, rotary tables
   kWorkspace,
   kCommunication,
-  kStaging,       // pinned and bounce buffers
-  kRuntime,       // CUDA context, library handles
+  kStaging,  // pinned and bounce buffers
+  kRuntime,  // CUDA context, library handles
 };
 
 inline constexpr std::array<std::string_view, 14> kCategoryNames = {
-    "parameters", "gradients",    "master_weights", "optimizer_state", "activations",
-    "recomputed", "temporaries",  "logits_loss",    "inputs",          "constants",
-    "workspace",  "communication", "staging",       "runtime"};
+    "parameters", "gradients",     "master_weights", "optimizer_state", "activations",
+    "recomputed", "temporaries",   "logits_loss",    "inputs",          "constants",
+    "workspace",  "communication", "staging",        "runtime"};
 inline constexpr int kCategoryCount = static_cast<int>(kCategoryNames.size());
 
 constexpr std::string_view name_of(Category category) {

@@ -10,7 +10,8 @@ namespace tidemark {
 
 // Keeps x, runs `function` without keeping what it saves, replays it in backward.
 // `constants` are other tensor arguments (masks, rotary tables): the checkpoint holds them.
-Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant, PieceFunction function);
+Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant,
+                 PieceFunction function);
 
 // Runs a non-reentrant checkpoint's function again and hands each waiting node what it saves.
 void replay_checkpoint(Tape& tape, std::uint32_t checkpoint);

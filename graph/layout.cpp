@@ -98,9 +98,8 @@ Layout unsqueezed(const Layout& layout, int dim) {
     out.shape.size[at(i)] = layout.shape.size[at(i - 1)];
     out.stride[at(i)] = layout.stride[at(i - 1)];
   }
-  out.stride[at(dim)] = dim < layout.shape.rank
-                            ? layout.shape.size[at(dim)] * layout.stride[at(dim)]
-                            : 1;
+  out.stride[at(dim)] =
+      dim < layout.shape.rank ? layout.shape.size[at(dim)] * layout.stride[at(dim)] : 1;
   out.shape.size[at(dim)] = 1;
   ++out.shape.rank;
   return out;
@@ -174,7 +173,9 @@ Layout elementwise_layout(std::span<const Layout* const> operands) {
     same_shape = same_shape && operand->shape == shape;
     shape = broadcast(shape, operand->shape);
   }
-  const auto every = [&](auto holds) { return std::all_of(operands.begin(), operands.end(), holds); };
+  const auto every = [&](auto holds) {
+    return std::all_of(operands.begin(), operands.end(), holds);
+  };
   if (same_shape) {
     if (every([](const Layout* o) { return o->contiguous(); })) return Layout(shape);
     if (operands[0]->dense() &&

@@ -25,9 +25,12 @@ struct Trained {
 class Lowering {
  public:
   explicit Lowering(const LoweringInput& input)
-      : input_(input), tape_(input.kernels), mixed_(input.training.precision == Precision::kBf16Mixed),
+      : input_(input),
+        tape_(input.kernels),
+        mixed_(input.training.precision == Precision::kBf16Mixed),
         on_gpu_(input.update == UpdateOn::kGpu),
-        copies_gradients_(mixed_ && input.kernels.master_gradients == Kernels::MasterGradients::kCopy),
+        copies_gradients_(mixed_ &&
+                          input.kernels.master_gradients == Kernels::MasterGradients::kCopy),
         keeps_gradients_(input.kernels.zero_grad == Kernels::ZeroGrad::kKeep) {
     script_ = row_of(input.model.architecture).make(tape_, input_);
     if (input.model.extra_parameters > 0) make_extra_parameters();
@@ -81,10 +84,12 @@ class Lowering {
 
   void make_states(Trained& x) {
     if (keeps_gradients_ && steady()) {
-      tape_.leaves()[x.leaf].gradient = initial_like(x.weight, x.weight.dtype(), Category::kGradients);
+      tape_.leaves()[x.leaf].gradient =
+          initial_like(x.weight, x.weight.dtype(), Category::kGradients);
     }
     if (!on_gpu_) return;
-    x.updated.target = mixed_ ? initial_like(x.weight, DType::kF32, Category::kMasterWeights) : x.weight;
+    x.updated.target =
+        mixed_ ? initial_like(x.weight, DType::kF32, Category::kMasterWeights) : x.weight;
     if (!steady()) return;
     const Value& target = x.updated.target;
     if (copies_gradients_ && keeps_gradients_) {
@@ -147,8 +152,8 @@ class Lowering {
     }
   }
 
-  // A mixed-precision wrapper makes an fp32 copy of each gradient and drops the 16-bit one (or writes
-  // over the copy that it kept), steps on the master weights, and copies them back.
+  // A mixed-precision wrapper makes an fp32 copy of each gradient and drops the 16-bit one (or
+  // writes over the copy that it kept), steps on the master weights, and copies them back.
   void update() {
     std::vector<Updated> tensors;
     for (std::size_t i = 0; i < trained_.size(); ++i) {
@@ -170,7 +175,8 @@ class Lowering {
     }
     if (!steady()) make_first_states(tensors);
     row_of(input_.training.optimizer).step(tape_, tensors);
-    for (std::size_t i = 0; i < trained_.size(); ++i) trained_[i].updated.states = tensors[i].states;
+    for (std::size_t i = 0; i < trained_.size(); ++i)
+      trained_[i].updated.states = tensors[i].states;
     tensors.clear();
     if (!mixed_) return;
     for (Trained& x : trained_) {
@@ -228,8 +234,8 @@ class Lowering {
     return graph;
   }
 
-  // What forward (or a replay) made and something still keeps when that pass's forward (or the replay)
-  // has ended is an activation; the rest is temporary.
+  // What forward (or a replay) made and something still keeps when that pass's forward (or the
+  // replay) has ended is an activation; the rest is temporary.
   static void sort_into_categories(StepGraph& graph) {
     const std::size_t count = graph.op_count();
     std::vector<std::uint32_t> end_of_run(count);  // last op of the same stretch of equal phase
@@ -243,8 +249,8 @@ class Lowering {
     for (Tensor& tensor : graph.tensors) {
       if (tensor.initial() || tensor.category != Category::kTemporaries) continue;
       const Op& maker = graph.op(tensor.producer);
-      const bool outlives = tensor.persistent() ||
-                            index(tensor.last_use) > end_of_run[index(tensor.producer)];
+      const bool outlives =
+          tensor.persistent() || index(tensor.last_use) > end_of_run[index(tensor.producer)];
       if (maker.module == Module::kLoss ||
           (maker.module == Module::kHead && maker.kind == OpKind::kMm)) {
         const bool forward = maker.phase == Phase::kForward;
@@ -281,7 +287,8 @@ class Lowering {
 
 StepGraph lower(const LoweringInput& input) { return Lowering(input).run(); }
 
-// Ops are linear in blocks and passes: a + b L + M (c + d L). Four tiny steps give the four numbers.
+// Ops are linear in blocks and passes: a + b L + M (c + d L). Four tiny steps give the four
+// numbers.
 std::int64_t estimate_ops(const LoweringInput& input) {
   const auto count = [&](std::int64_t layers, std::int64_t passes) {
     LoweringInput tiny = input;

@@ -1,5 +1,6 @@
 #pragma once
-// What is trained and how, as plain data: the input of lower(). The loader fills it from a scenario.
+// What is trained and how, as plain data: the input of lower(). The loader fills it from a
+// scenario.
 
 #include <cstdint>
 #include <string>
@@ -20,14 +21,14 @@ struct ModelConfig {
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;       // = heads unless grouped
-  std::int64_t head_dim = 0;       // = hidden / heads unless stated
-  std::int64_t ffn = 0;            // width of the MLP
+  std::int64_t kv_heads = 0;  // = heads unless grouped
+  std::int64_t head_dim = 0;  // = hidden / heads unless stated
+  std::int64_t ffn = 0;       // width of the MLP
   std::int64_t vocab = 0;
   std::int64_t max_positions = 0;
-  bool tied_embeddings = false;    // the LM head is the token embedding
-  bool qkv_bias = false;           // llama only: biases on q, k and v (Qwen2)
-  bool dropout = false;            // probability > 0
+  bool tied_embeddings = false;       // the LM head is the token embedding
+  bool qkv_bias = false;              // llama only: biases on q, k and v (Qwen2)
+  bool dropout = false;               // probability > 0
   std::int64_t extra_parameters = 0;  // trainable elements that take no part in forward
 };
 
@@ -65,14 +66,14 @@ struct Kernels {
   Causal causal = Causal::kFill;  // gpt; llama and gpt2 always add or select with a mask
   Norm norm = Norm::kEager;       // llama and cs336
   Loss loss = Loss::kFp32;
-  bool keep_logits = false;       // the script keeps the model's output until the step ends
+  bool keep_logits = false;  // the script keeps the model's output until the step ends
   OptimizerKernel optimizer = OptimizerKernel::kSingle;
   DropoutMask dropout_mask = DropoutMask::kBool;
   Accumulate accumulate = Accumulate::kInplace;
   Mean mean = Mean::k2x;
   ZeroGrad zero_grad = ZeroGrad::kSetToNone;
-  // bf16-mixed: fp32 copies of the gradients for the master step, or kernels that read 16-bit gradients
-  // and update the master weights directly (apex FusedAdam with master_weights).
+  // bf16-mixed: fp32 copies of the gradients for the master step, or kernels that read 16-bit
+  // gradients and update the master weights directly (apex FusedAdam with master_weights).
   MasterGradients master_gradients = MasterGradients::kCopy;
 };
 

@@ -16,10 +16,10 @@ inline constexpr int kMostSaved = 6;
 
 using Gradients = std::array<Value, kMostEdges>;
 
-// What an op's backward is. `backward` gets the gradients of the node's outputs (empty where there is
-// none) and returns those of its inputs, issuing kernels on the way; it may leave out (return empty)
-// what node.needs(i) denies. The gradients it returns may still have to be summed or cast to the
-// input's shape and dtype: the engine does that, as the framework's does.
+// What an op's backward is. `backward` gets the gradients of the node's outputs (empty where there
+// is none) and returns those of its inputs, issuing kernels on the way; it may leave out (return
+// empty) what node.needs(i) denies. The gradients it returns may still have to be summed or cast to
+// the input's shape and dtype: the engine does that, as the framework's does.
 struct DerivativeRule {
   const char* name;
   Gradients (*backward)(Tape& tape, Node& node, const Gradients& outputs);
@@ -39,15 +39,15 @@ struct TensorMeta {
 
 struct Node {
   const DerivativeRule* rule = nullptr;
-  std::array<Edge, kMostEdges> next{};         // by differentiable input
-  std::array<TensorMeta, kMostEdges> inputs{}; // shape and dtype that the gradient must get
+  std::array<Edge, kMostEdges> next{};          // by differentiable input
+  std::array<TensorMeta, kMostEdges> inputs{};  // shape and dtype that the gradient must get
   std::array<Value, kMostSaved> saved{};
-  std::array<std::int64_t, 4> numbers{};       // whatever else the rule wrote down
-  Layout layout;                               // one layout that the rule wrote down
-  Gradients gradients;                         // the engine's input buffer, by output
-  std::int32_t dependencies = 0;               // gradients still to come
-  std::uint32_t recompute = kNoNode;           // the checkpoint that must run before `saved` is read
-  std::uint32_t checkpoint = kNoNode;          // whose arguments it keeps until it has run
+  std::array<std::int64_t, 4> numbers{};  // whatever else the rule wrote down
+  Layout layout;                          // one layout that the rule wrote down
+  Gradients gradients;                    // the engine's input buffer, by output
+  std::int32_t dependencies = 0;          // gradients still to come
+  std::uint32_t recompute = kNoNode;      // the checkpoint that must run before `saved` is read
+  std::uint32_t checkpoint = kNoNode;     // whose arguments it keeps until it has run
   std::uint8_t input_count = 0;
   std::uint8_t output_count = 0;
   std::uint8_t saved_count = 0;
@@ -64,12 +64,12 @@ struct Leaf {
   Value gradient;
   Value incoming;  // the engine's buffer
   std::int32_t dependencies = 0;
-  OpId gradient_ready = kNoOp;       // the op after which the gradient is complete
+  OpId gradient_ready = kNoOp;  // the op after which the gradient is complete
   TensorId gradient_tensor = kNoTensor;
 };
 
-// Where saved tensors go while a non-reentrant checkpoint's function runs: on the way forward nothing
-// is kept and each place is noted; on the replay each is caught, in the same order.
+// Where saved tensors go while a non-reentrant checkpoint's function runs: on the way forward
+// nothing is kept and each place is noted; on the replay each is caught, in the same order.
 struct SavedTensorHooks {
   struct Place {
     std::uint32_t node;

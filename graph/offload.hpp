@@ -14,7 +14,8 @@ struct Offload {
   States optimizer = States::kGpu;
   GradientsLeave gradients_leave = GradientsLeave::kDuringBackward;
   Bytes bucket = Bytes(std::int64_t{512} << 20);  // bytes of gradients that leave in one transfer
-  std::int64_t buffers = 3;  // ssd: buckets of states in pinned host memory at once (read, update, write)
+  std::int64_t buffers =
+      3;  // ssd: buckets of states in pinned host memory at once (read, update, write)
 };
 
 }  // namespace tidemark

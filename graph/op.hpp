@@ -16,13 +16,13 @@ enum class Module : std::uint8_t {
   kNone,
   kEmbedding,
   kNorm,
-  kQkv,             // the projections into attention
+  kQkv,  // the projections into attention
   kRotary,
-  kAttentionCore,   // scores, mask, softmax, dropout, context
-  kAttentionOutput, // projection, dropout, residual sum
+  kAttentionCore,    // scores, mask, softmax, dropout, context
+  kAttentionOutput,  // projection, dropout, residual sum
   kMlpIn,
   kMlpActivation,
-  kMlpOut,          // projection, dropout, residual sum
+  kMlpOut,  // projection, dropout, residual sum
   kHead,
   kLoss,
   kOptimizer,
@@ -34,8 +34,8 @@ struct Op {
   Phase phase{};
   WorkClass work{};
   Module module{};
-  DType dtype{};            // of the arithmetic's inputs
-  std::int16_t layer = -1;  // block; -1: outside the blocks
+  DType dtype{};                                // of the arithmetic's inputs
+  std::int16_t layer = -1;                      // block; -1: outside the blocks
   std::int64_t m = 0, n = 0, k = 0, batch = 0;  // of a matmul or attention kernel
   std::int32_t kernels = 1;                     // launches that this op stands for (multi-tensor)
   Flops flops;

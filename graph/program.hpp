@@ -53,8 +53,8 @@ struct Link {
   Bandwidth capacity;
 };
 
-// What a transfer occupies: a transfer at rate r takes weight[l] * r of link l (0: not on the path),
-// and never runs faster than `cap`.
+// What a transfer occupies: a transfer at rate r takes weight[l] * r of link l (0: not on the
+// path), and never runs faster than `cap`.
 struct Path {
   std::array<std::uint8_t, kLinkCount> weight{};  // indexed by LinkKind
   Bandwidth cap;                                  // 0: no cap of its own
@@ -79,9 +79,9 @@ struct Buffer {
 struct Instance {
   Stream stream{};
   Phase phase{};
-  OpId op = kNoOp;           // the StepGraph op that it plays; kNoOp for transfers and CPU work
-  NameId name{kNoIndex};     // what it is called when there is no op
-  std::int16_t layer = -1;   // -1: outside the blocks
+  OpId op = kNoOp;          // the StepGraph op that it plays; kNoOp for transfers and CPU work
+  NameId name{kNoIndex};    // what it is called when there is no op
+  std::int16_t layer = -1;  // -1: outside the blocks
   PathId path = kNoPath;
   SimTime fixed{};
   Bytes bytes;

@@ -47,14 +47,14 @@ using DependencyGraph =
                                        boost::no_property, std::uint32_t, std::uint32_t>;
 
 struct StepGraph {
-  std::vector<Op> ops;          // in issue order; one sentinel at the end closes the rows
+  std::vector<Op> ops;  // in issue order; one sentinel at the end closes the rows
   std::vector<Tensor> tensors;
   std::vector<TensorId> inputs;   // storages read, by op
   std::vector<TensorId> held;     // alive, not read, last time during this op
   std::vector<TensorId> outputs;  // storages made
   std::vector<TensorId> updated;  // storages written in place
   std::vector<Parameter> parameters;
-  std::vector<SavedBy> saves;   // in the order in which nodes were made
+  std::vector<SavedBy> saves;  // in the order in which nodes were made
   std::vector<std::string> names;
   std::int64_t parameter_count = 0;  // elements, extra_parameters included
   Flops model_flops;                 // matmuls of forward and backward, without recompute

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a training script abstractly: no arithmetic, only which op makes and reads which storage, and
-// when each storage dies. Records a StepGraph as it goes.
+// Runs a training script abstractly: no arithmetic, only which op makes and reads which storage,
+// and when each storage dies. Records a StepGraph as it goes.
 //
 //   Value y = linear(x, w, b);   // records addmm; y holds a new storage
 //   y = gelu(y);                 // records gelu; the autograd node keeps the old y
@@ -27,8 +27,8 @@
 
 namespace tidemark {
 
-// A piece of forward: takes the activations and the constants (masks, rotary tables), returns the next
-// activations. Called once on the way forward and once more when backward needs it.
+// A piece of forward: takes the activations and the constants (masks, rotary tables), returns the
+// next activations. Called once on the way forward and once more when backward needs it.
 using PieceFunction = std::function<Value(const Value&, const std::vector<Value>&)>;
 
 struct Checkpoint {
@@ -74,7 +74,8 @@ class Tape {
   // `part` tells several results of one op apart: "native_layer_norm.mean".
   Value makes(const Layout& layout, DType dtype, std::string_view part = {});
 
-  // The same storage seen otherwise; the view keeps its base's record alive, as the framework's does.
+  // The same storage seen otherwise; the view keeps its base's record alive, as the framework's
+  // does.
   Value view_of(const Value& x, const Layout& layout);
   // The same storage without history, and without keeping x's record.
   Value alias_of(const Value& x, const Layout& layout);
@@ -102,7 +103,8 @@ class Tape {
   std::int16_t layer = -1;
   Module module = Module::kNone;
   bool gradients_ = true;
-  bool gradients_leave = false;  // something else takes each parameter's gradient once it is complete
+  bool gradients_leave =
+      false;  // something else takes each parameter's gradient once it is complete
   SavedTensorHooks* hooks = nullptr;  // set while a non-reentrant checkpoint's function runs
 
   NameId intern(std::string_view name);

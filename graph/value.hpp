@@ -1,7 +1,7 @@
 #pragma once
-// A tensor as the training script and the autograd graph hold it: a counted reference to a record of
-// layout, dtype and autograd state over a storage. When the last reference to a storage goes, the
-// storage dies right after the op that ran last; that is how lifetimes come out of lowering.
+// A tensor as the training script and the autograd graph hold it: a counted reference to a record
+// of layout, dtype and autograd state over a storage. When the last reference to a storage goes,
+// the storage dies right after the op that ran last; that is how lifetimes come out of lowering.
 
 #include <cstdint>
 #include <utility>
@@ -47,14 +47,14 @@ class Value {
 struct TensorRecord {
   Tape* tape = nullptr;
   std::uint32_t references = 0;
-  std::uint32_t storage = 0;       // row of StepGraph::tensors
+  std::uint32_t storage = 0;  // row of StepGraph::tensors
   Layout layout;
   DType dtype{};
   bool requires_grad = false;
-  std::uint32_t node = kNoNode;    // that made it, in the autograd graph
-  std::uint8_t output = 0;         // which of the node's outputs it is
-  std::uint32_t leaf = kNoNode;    // row of Tape::leaves when gradients accumulate here
-  Value base;                      // the tensor that this is a view of, if it is one
+  std::uint32_t node = kNoNode;  // that made it, in the autograd graph
+  std::uint8_t output = 0;       // which of the node's outputs it is
+  std::uint32_t leaf = kNoNode;  // row of Tape::leaves when gradients accumulate here
+  Value base;                    // the tensor that this is a view of, if it is one
   TensorRecord* next_free = nullptr;
 };
 

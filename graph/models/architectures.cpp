@@ -14,8 +14,8 @@ constexpr auto kArchitectures = std::to_array<ArchitectureRow>({
      make_gpt2},
     {Architecture::kLlama, "llama", "Hugging Face style LLaMA: RMSNorm, rotary, grouped KV, SwiGLU",
      make_llama},
-    {Architecture::kCs336, "cs336", "RMSNorm, rotary pairs, einsum projections, hand-written softmax",
-     make_cs336},
+    {Architecture::kCs336, "cs336",
+     "RMSNorm, rotary pairs, einsum projections, hand-written softmax", make_cs336},
 });
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Megatron-style GPT: [s, b, h], LayerNorm, biases, one projection for q, k and v laid out per head,
-// explicit causal softmax attention, gelu as one op, dropout on attention and residuals.
+// Megatron-style GPT: [s, b, h], LayerNorm, biases, one projection for q, k and v laid out per
+// head, explicit causal softmax attention, gelu as one op, dropout on attention and residuals.
 
 #include "graph/models/architectures.hpp"
 #include "graph/ops/ops.hpp"

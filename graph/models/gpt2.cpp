@@ -1,5 +1,5 @@
-// Hugging Face style GPT-2: [b, s, h], projections with [in, out] weights, a where-mask, gelu_new from
-// elementary ops.
+// Hugging Face style GPT-2: [b, s, h], projections with [in, out] weights, a where-mask, gelu_new
+// from elementary ops.
 
 #include "graph/models/architectures.hpp"
 #include "graph/ops/ops.hpp"

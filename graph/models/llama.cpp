@@ -1,5 +1,6 @@
-// Hugging Face style LLaMA (eager): RMSNorm with fp32 internals, rotary embedding, KV heads expanded
-// before the matmul, softmax in fp32 then cast, SwiGLU, no biases (but on q, k, v for Qwen2).
+// Hugging Face style LLaMA (eager): RMSNorm with fp32 internals, rotary embedding, KV heads
+// expanded before the matmul, softmax in fp32 then cast, SwiGLU, no biases (but on q, k, v for
+// Qwen2).
 
 #include "graph/models/architectures.hpp"
 #include "graph/ops/ops.hpp"

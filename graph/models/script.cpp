@@ -94,10 +94,10 @@ Outcome Script::finish(Value logits, const Value& labels) {
     case Kernels::Loss::kFp32Shift: {
       logits = to_copy(logits, DType::kF32);
       const std::int64_t shifted = logits.size(1) - 1;
-      const Value all = slice(slice(slice(logits, 0, logits.size(0)), 1, shifted), 2, logits.size(2));
+      const Value all =
+          slice(slice(slice(logits, 0, logits.size(0)), 1, shifted), 2, logits.size(2));
       const Value shifted_logits = contiguous(all);
-      const Value shifted_labels =
-          contiguous(slice(slice(labels, 0, labels.size(0)), 1, shifted));
+      const Value shifted_labels = contiguous(slice(slice(labels, 0, labels.size(0)), 1, shifted));
       outcome.loss = loss_of(shifted_logits, shifted_labels);
       break;
     }

@@ -2,8 +2,9 @@
 // What the training scripts of all architectures share: parameters, precision rules, blocks under
 // checkpoints, and the loss. An architecture derives its forward from this; nothing else is needed.
 //
-// Variables in these scripts live as long as their Python namesakes do, because that decides what is
-// alive at once. A temporary that Python drops in the middle of an expression is dropped by hand.
+// Variables in these scripts live as long as their Python namesakes do, because that decides what
+// is alive at once. A temporary that Python drops in the middle of an expression is dropped by
+// hand.
 
 #include <cstdint>
 #include <string>
@@ -50,7 +51,8 @@ class Script {
 
   Value parameter(const Shape& shape, std::string_view name);
   bool autocast() const { return input.training.precision == Precision::kAutocast; }
-  // Under autocast: the 16-bit copy of a parameter, made once and kept until the pass ends; else itself.
+  // Under autocast: the 16-bit copy of a parameter, made once and kept until the pass ends; else
+  // itself.
   Value weight(const Value& parameter);
   Value low(const Value& x);   // under autocast: a 16-bit copy of an activation
   Value high(const Value& x);  // under autocast: an fp32 copy

@@ -63,8 +63,8 @@ Value silu(const Value& x) { return saving_input(OpKind::kSilu, kSiluRule, x, 5)
 Value dropout(const Value& x) {
   Tape& tape = x.tape();
   if (tape.kernels().dropout_mask == Kernels::DropoutMask::kDtype) {
-    const Value noise = tape.make(OpKind::kEmpty, {}, preserved(x.layout()), x.dtype(),
-                                  {.work = WorkClass::kNone});
+    const Value noise =
+        tape.make(OpKind::kEmpty, {}, preserved(x.layout()), x.dtype(), {.work = WorkClass::kNone});
     tape.update(OpKind::kFill, noise, {}, work_of(x, 1));
     tape.update(OpKind::kDiv, noise, {&noise}, work_of(x, 1));
     return mul(x, noise);

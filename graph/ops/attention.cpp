@@ -11,13 +11,16 @@ Work product_pair(const Value& q, const Value& k, std::int64_t products) {
   // 4 s^2 d heads / 2 forward and 2.5 times that backward).
   return {.work = WorkClass::kAttention,
           .flops = Flops(products * batch * s * t * d),
-          .m = s, .n = t, .k = d, .batch = batch};
+          .m = s,
+          .n = t,
+          .k = d,
+          .batch = batch};
 }
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-// dq, dk, dv like the operands, a row-dot buffer and a dq accumulator in fp32; with fewer KV heads dk
-// and dv expanded to all heads and then summed (flash_attn 2, csrc/flash_attn/flash_api.cpp).
+// dq, dk, dv like the operands, a row-dot buffer and a dq accumulator in fp32; with fewer KV heads
+// dk and dv expanded to all heads and then summed (flash_attn 2, csrc/flash_attn/flash_api.cpp).
 Gradients flash_backward(Tape& tape, Node& node, const Gradients& g) {
   const Value& q = node.saved[0];
   const Value& k = node.saved[1];

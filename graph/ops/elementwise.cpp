@@ -112,8 +112,8 @@ Gradients masked_fill_backward(Tape&, Node& node, const Gradients& g) {
 constexpr DerivativeRule kMaskedFillRule = {"masked_fill", masked_fill_backward};
 
 // The derivative of an in-place op on a view (torch/csrc/autograd/functions/tensor.cpp, CopySlices)
-// behind the view's regenerated as_strided node: a zeroed storage for the view's gradient, a copy of
-// the base's gradient, a clone of its slice, the op's own derivative, and a copy back.
+// behind the view's regenerated as_strided node: a zeroed storage for the view's gradient, a copy
+// of the base's gradient, a clone of its slice, the op's own derivative, and a copy back.
 Gradients in_place_fill_backward(Tape& tape, Node& node, const Gradients& g) {
   const DType dtype = g[0].dtype();
   const Value storage = tape.make(OpKind::kEmpty, {}, Layout(Shape{g[0].shape().elements()}), dtype,
@@ -125,8 +125,8 @@ Gradients in_place_fill_backward(Tape& tape, Node& node, const Gradients& g) {
 constexpr DerivativeRule kAsStridedRule = {"as_strided", in_place_fill_backward};
 
 Gradients copy_slices_backward(Tape& tape, Node& node, const Gradients& g) {
-  Value result = tape.make(OpKind::kEmpty, {}, node.layout, g[0].dtype(),
-                           {.work = WorkClass::kNone});
+  Value result =
+      tape.make(OpKind::kEmpty, {}, node.layout, g[0].dtype(), {.work = WorkClass::kNone});
   tape.update(OpKind::kCopy, result, {&g[0]});
   {
     const Layout slice(node.inputs[1].shape);
@@ -281,8 +281,8 @@ Value masked_fill_in_place(const Value& x, const Value& mask) {
 
 Value where(const Value& condition, const Value& x, const Value& otherwise) {
   const Layout* const operands[] = {&condition.layout(), &x.layout(), &otherwise.layout()};
-  Value y = x.tape().make(OpKind::kWhere, {&x, &condition, &otherwise}, elementwise_layout(operands),
-                          x.dtype(), flops_of(x));
+  Value y = x.tape().make(OpKind::kWhere, {&x, &condition, &otherwise},
+                          elementwise_layout(operands), x.dtype(), flops_of(x));
   Tape& tape = y.tape();
   if (Node* node = tape.differentiate(kWhereRule, {&x}, {&y})) tape.save(*node, condition);
   return y;

@@ -37,8 +37,7 @@ Value cross_entropy(const Value& logits, const Value& labels) {
   tape.reads(log_probabilities);
   tape.reads(labels);
   Value loss = tape.makes(Layout(Shape{}), log_probabilities.dtype());
-  const Value total_weight =
-      tape.makes(Layout(Shape{}), log_probabilities.dtype(), "total_weight");
+  const Value total_weight = tape.makes(Layout(Shape{}), log_probabilities.dtype(), "total_weight");
   if (Node* node = tape.differentiate(kNllLossRule, {&log_probabilities}, {&loss})) {
     tape.save(*node, log_probabilities);
     tape.save(*node, labels);

@@ -9,7 +9,10 @@ namespace {
 Work product(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
   return {.work = WorkClass::kMatmul,
           .flops = Flops(2 * batch * m * n * k),
-          .m = m, .n = n, .k = k, .batch = batch};
+          .m = m,
+          .n = n,
+          .k = k,
+          .batch = batch};
 }
 
 // a [m, k] by b [k, n]
@@ -28,9 +31,7 @@ Value bmm_kernel(OpKind kind, const Value& a, const Value& b, const Value& buffe
 
 Value turned(const Value& x) { return x.tape().view_of(x, transposed(x.layout(), -1, -2)); }
 
-bool column_major(const Layout& x) {
-  return x.stride_at(0) == 1 && x.stride_at(1) == x.size(0);
-}
+bool column_major(const Layout& x) { return x.stride_at(0) == 1 && x.stride_at(1) == x.size(0); }
 
 // FunctionsManual.cpp, mm_mat1_backward and mm_mat2_backward: the gradient gets the layout of the
 // operand, so that a transposed weight's gradient needs no copy.

@@ -22,7 +22,8 @@ Gradients layer_norm_backward(Tape& tape, Node& node, const Gradients& g) {
   Gradients out;
   out[0] = tape.makes(Layout(x.shape()), x.dtype());
   for (std::size_t i = 1; i <= 2; ++i) {
-    out[i] = tape.makes(Layout(node.inputs[i].shape), node.inputs[i].dtype, i == 1 ? "weight" : "bias");
+    out[i] =
+        tape.makes(Layout(node.inputs[i].shape), node.inputs[i].dtype, i == 1 ? "weight" : "bias");
   }
   return out;
 }

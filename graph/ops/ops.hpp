@@ -1,7 +1,7 @@
 #pragma once
 // The framework's operators: what each makes, what its derivative reads, and what going back makes.
-// Named and composed as in PyTorch (derivatives.yaml, 1.13 and 2.x); a composite issues the ops that
-// the framework's dispatcher would show.
+// Named and composed as in PyTorch (derivatives.yaml, 1.13 and 2.x); a composite issues the ops
+// that the framework's dispatcher would show.
 
 #include <vector>
 
@@ -52,8 +52,8 @@ Value mm(const Value& a, const Value& b);
 Value addmm(const Value& bias, const Value& a, const Value& b);
 Value bmm(const Value& a, const Value& b);
 Value baddbmm_scaled(const Value& buffer, const Value& a, const Value& b);  // beta 0, alpha not 1
-Value matmul(const Value& a, const Value& b);                                // 4-d by 4-d
-Value linear(const Value& x, const Value& weight, const Value& bias);        // bias may be empty
+Value matmul(const Value& a, const Value& b);                               // 4-d by 4-d
+Value linear(const Value& x, const Value& weight, const Value& bias);       // bias may be empty
 
 // norm.cpp
 Value layer_norm(const Value& x, const Value& weight, const Value& bias);

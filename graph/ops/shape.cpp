@@ -133,8 +133,7 @@ Value unsqueeze(const Value& x, int dim) {
 }
 
 Value slice(const Value& x, int dim, std::int64_t length) {
-  return differentiated_view(kSliceRule, x,
-                             x.tape().view_of(x, narrowed(x.layout(), dim, length)));
+  return differentiated_view(kSliceRule, x, x.tape().view_of(x, narrowed(x.layout(), dim, length)));
 }
 
 std::vector<Value> split(const Value& x, int dim, std::int64_t length) {
@@ -151,7 +150,8 @@ std::vector<Value> split(const Value& x, int dim, std::int64_t length) {
 
 Value cat(const Value& a, const Value& b, int dim) {
   Layout layout(a.shape());
-  layout.shape.size[static_cast<std::size_t>(dim < 0 ? layout.shape.rank + dim : dim)] += b.size(dim);
+  layout.shape.size[static_cast<std::size_t>(dim < 0 ? layout.shape.rank + dim : dim)] +=
+      b.size(dim);
   layout = Layout(layout.shape);
   Value y = a.tape().make(OpKind::kCat, {&a, &b}, layout, a.dtype());
   if (Node* node = a.tape().differentiate(kCatRule, {&a, &b}, {&y})) node->numbers[0] = dim;

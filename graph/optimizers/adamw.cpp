@@ -39,13 +39,16 @@ enum class Generation { k113, k2x };
 
 // Lists of temporaries: the square roots, and in 1.13 another of sqrt + eps.
 void foreach_lists(Tape& tape, std::vector<Updated>& tensors, Generation generation) {
-  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors, [&](Updated& x) { tape.writes(x.target); });
-  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors, [&](Updated& x) { tape.writes(x.states[0]); });
+  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
+                  [&](Updated& x) { tape.writes(x.target); });
+  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
+                  [&](Updated& x) { tape.writes(x.states[0]); });
   multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated& x) {
     tape.reads(x.gradient);
     tape.writes(x.states[0]);
   });
-  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors, [&](Updated& x) { tape.writes(x.states[1]); });
+  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
+                  [&](Updated& x) { tape.writes(x.states[1]); });
   multi_tensor_op(tape, OpKind::kForeachAddcmul, 3, tensors, [&](Updated& x) {
     tape.reads(x.gradient);
     tape.writes(x.states[1]);
@@ -92,12 +95,14 @@ void fused(Tape& tape, std::vector<Updated>& tensors) {
 
 void adamw_step(Tape& tape, std::vector<Updated>& tensors) {
   switch (tape.kernels().optimizer) {
-    case Kernels::OptimizerKernel::kSingle: return single(tape, tensors);
+    case Kernels::OptimizerKernel::kSingle:
+      return single(tape, tensors);
     case Kernels::OptimizerKernel::kForeach:
       return foreach_lists(tape, tensors, Generation::k113);
     case Kernels::OptimizerKernel::kForeach2x:
       return foreach_lists(tape, tensors, Generation::k2x);
-    case Kernels::OptimizerKernel::kFused: return fused(tape, tensors);
+    case Kernels::OptimizerKernel::kFused:
+      return fused(tape, tensors);
   }
 }
 

@@ -30,12 +30,14 @@ std::span<const OptimizerRow> optimizers();
 const OptimizerRow& row_of(Optimizer optimizer);
 
 // Launches of a multi-tensor kernel over lists of `depth` tensors each (aten/native/cuda/
-// MultiTensorApply.cuh: at most 110, 64, 48, 36, 30 tensors and 320 chunks of 65536 elements a launch).
+// MultiTensorApply.cuh: at most 110, 64, 48, 36, 30 tensors and 320 chunks of 65536 elements a
+// launch).
 std::int32_t multi_tensor_launches(int depth, const std::vector<Updated>& tensors);
 
 // One op over the whole list; `touch` declares what it reads, writes and makes, tensor by tensor.
 template <class Touch>
-void multi_tensor_op(Tape& tape, OpKind kind, int depth, std::vector<Updated>& tensors, Touch touch) {
+void multi_tensor_op(Tape& tape, OpKind kind, int depth, std::vector<Updated>& tensors,
+                     Touch touch) {
   std::int64_t elements = 0;
   for (const Updated& x : tensors) elements += x.target.shape().elements();
   tape.begin(kind, tensors.front().target.dtype(),

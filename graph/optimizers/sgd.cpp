@@ -45,7 +45,8 @@ void sgd_momentum_step(Tape& tape, std::vector<Updated>& tensors) {
     }
     return;
   }
-  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors, [&](Updated& x) { tape.writes(x.states[0]); });
+  multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
+                  [&](Updated& x) { tape.writes(x.states[0]); });
   multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated& x) {
     tape.reads(x.gradient);
     tape.writes(x.states[0]);
