@@ -8,7 +8,6 @@ namespace tidemark::scenarios {
 namespace {
 
 constexpr std::size_t kLineShown = 110;  // a longer source line is shown around the column only
-constexpr std::size_t kMostKept = 1000;  // faults beyond are not looked at
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
@@ -89,7 +88,7 @@ ScenarioError::ScenarioError(std::vector<Diagnostic> diagnostics, std::size_t le
 
 void Diagnostics::error(const Mark& mark, std::string message, std::string hint) {
   ++reported_;
-  if (diagnostics_.size() >= kMostKept) return;
+  if (saturated()) return;
   Diagnostic found(mark, std::move(message), std::move(hint));
   const bool known = std::ranges::any_of(diagnostics_, [&](const Diagnostic& d) {
     return place(d) == place(found) && d.message == found.message;

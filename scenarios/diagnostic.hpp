@@ -58,11 +58,13 @@ class ScenarioError : public std::runtime_error {
 // Collects diagnostics; the same message at the same place counts once.
 class Diagnostics {
  public:
-  static constexpr std::size_t kMost = 20;  // shown in one run
+  static constexpr std::size_t kMost = 20;        // shown in one run
+  static constexpr std::size_t kMostKept = 1000;  // faults beyond are not looked at
 
   void error(const Mark& mark, std::string message, std::string hint = {});
   std::size_t size() const { return diagnostics_.size(); }
   bool full() const { return size() >= kMost; }
+  bool saturated() const { return size() >= kMostKept; }
   std::size_t reported() const { return reported_; }  // calls of error(), repetitions included
   // Throws ScenarioError with the first kMost in order of place, if there are any.
   void throw_if_any();

@@ -131,6 +131,7 @@ class Builder : public YAML::EventHandler {
     bool has_key = false;  // a mapping's key has come, its value has not
     bool drop = false;     // the key was refused: so is its value
     Entry entry;
+    std::map<std::string, Mark> keys;  // where each came first
   };
 
   bool wants_key() const {
@@ -151,15 +152,14 @@ class Builder : public YAML::EventHandler {
       bad_key(mark, "merge keys are not supported: write the keys out");
       return;
     }
-    for (const Entry& entry : level.value.entries) {
-      if (entry.key != key) continue;
-      const Mark& first = entry.mark;
-      diagnostics_.error(mark, "duplicate key " + quoted(key),
-                         first.line > 0 ? "first at " + std::to_string(first.line) + ":" +
-                                              std::to_string(first.column)
-                                        : "");
-      level.drop = true;
-    }
+    const auto [known, added] = level.keys.emplace(key, mark);
+    if (added) return;
+    const Mark& first = known->second;
+    diagnostics_.error(mark, "duplicate key " + quoted(key),
+                       first.line > 0 ? "first at " + std::to_string(first.line) + ":" +
+                                            std::to_string(first.column)
+                                      : "");
+    level.drop = true;
   }
 
   void open(Value::Kind kind, const YAML::Mark& mark, const std::string& tag,

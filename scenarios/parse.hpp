@@ -11,7 +11,7 @@ namespace tidemark::scenarios {
 
 inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 20;  // of a scenario file
 inline constexpr int kMostDepth = 16;                                // of mappings and lists
-inline constexpr std::size_t kMostValues = 100'000;  // in a document, aliases written out
+inline constexpr std::size_t kMostValues = 50'000;  // in a document, aliases written out
 
 // The bytes of a file. Throws ScenarioError when it cannot be read, is a folder, or is longer than
 // kMostFileBytes.

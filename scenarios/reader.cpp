@@ -38,6 +38,7 @@ void Reader::finish() {
   const std::vector<std::string_view> known(known_.begin(), known_.end());
   for (const Entry& entry : value_.entries) {
     if (std::ranges::find(known, entry.key) != known.end()) continue;
+    if (diagnostics_.saturated()) return;
     diagnostics_.error(entry.mark, "unknown key " + quoted(entry.key) + in(where_),
                        suggestion(entry.key, known));
   }

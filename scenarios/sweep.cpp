@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "hardware/decimal.hpp"
 #include "scenarios/options.hpp"
@@ -35,13 +37,12 @@ bool names_section(const std::string& key, const Mark& mark, Diagnostics& diagno
 }
 
 void report_twice(const std::vector<Value>& values, Diagnostics& diagnostics) {
-  std::vector<std::string> seen;
+  std::set<std::string> seen;
   for (const Value& value : values) {
-    const std::string text = write_flow(value);
-    if (std::ranges::find(seen, text) != seen.end()) {
+    std::string text = write_flow(value);
+    if (seen.contains(text))
       diagnostics.error(value.mark, quoted(text) + " stands in the list twice");
-    }
-    seen.push_back(text);
+    seen.insert(std::move(text));
   }
 }
 

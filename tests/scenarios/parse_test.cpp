@@ -81,7 +81,7 @@ TEST_CASE("aliases of aliases cannot blow up: their values are counted") {
     for (int j = 1; j < 10; ++j) text += ", " + below;
     text += "]\n";
   }
-  CHECK(first_error(text) == "too many values: more than 100000");
+  CHECK(first_error(text) == "too many values: more than 50000");
 }
 
 TEST_CASE("aliases cannot nest deeper than written text") {
