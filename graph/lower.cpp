@@ -95,7 +95,7 @@ class Lowering {
     if (copies_gradients_ && keeps_gradients_) {
       x.updated.gradient = initial_like(x.weight, DType::kF32, Category::kGradients);
     }
-    for (int i = 0; i < row_of(input_.training.optimizer).states; ++i) {
+    for (int i = 0; i < script_->optimizer().states; ++i) {
       x.updated.states[static_cast<std::size_t>(i)] =
           initial_like(target, target.dtype(), Category::kOptimizerState, state_suffix(i));
     }
@@ -171,13 +171,15 @@ class Lowering {
         tape_.graph().parameters[i].gradient_master = TensorId(x.updated.gradient->storage);
         if (!keeps_gradients_) leaf.gradient.reset();
       }
-      tensors.push_back(x.updated);
+      tensors.push_back(std::move(x.updated));
     }
-    if (!steady()) make_first_states(tensors);
-    row_of(input_.training.optimizer).step(tape_, tensors);
-    for (std::size_t i = 0; i < trained_.size(); ++i)
-      trained_[i].updated.states = tensors[i].states;
-    tensors.clear();
+    const OptimizerRow& optimizer = script_->optimizer();
+    if (!steady() && !optimizer.makes_states) make_first_states(tensors);
+    optimizer.step(tape_, tensors);
+    for (std::size_t i = 0; i < trained_.size(); ++i) {
+      trained_[i].updated = std::move(tensors[i]);
+      if (optimizer.makes_states) adopt_states(trained_[i].updated);
+    }
     if (!mixed_) return;
     for (Trained& x : trained_) {
       tape_.update(OpKind::kCopy, x.weight, {&x.updated.target});
@@ -186,11 +188,18 @@ class Lowering {
 
   void make_first_states(std::vector<Updated>& tensors) {
     for (Updated& x : tensors) {
-      for (int i = 0; i < row_of(input_.training.optimizer).states; ++i) {
+      for (int i = 0; i < script_->optimizer().states; ++i) {
         Value& state = x.states[static_cast<std::size_t>(i)];
         state = tape_.make(OpKind::kZeros, {}, x.target.layout(), x.target.dtype());
-        adopt(state, x.target, Category::kOptimizerState, state_suffix(i));
       }
+      adopt_states(x);
+    }
+  }
+
+  void adopt_states(const Updated& x) {
+    for (int i = 0; i < script_->optimizer().states; ++i) {
+      adopt(x.states[static_cast<std::size_t>(i)], x.target, Category::kOptimizerState,
+            state_suffix(i));
     }
   }
 

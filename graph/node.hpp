@@ -42,7 +42,7 @@ struct Node {
   std::array<Edge, kMostEdges> next{};          // by differentiable input
   std::array<TensorMeta, kMostEdges> inputs{};  // shape and dtype that the gradient must get
   std::array<Value, kMostSaved> saved{};
-  std::array<std::int64_t, 4> numbers{};  // whatever else the rule wrote down
+  std::array<std::int64_t, Shape::kMost> numbers{};  // whatever else the rule wrote down
   Layout layout;                          // one layout that the rule wrote down
   Gradients gradients;                    // the engine's input buffer, by output
   std::int32_t dependencies = 0;          // gradients still to come

@@ -15,7 +15,7 @@ struct Offload {
   GradientsLeave gradients_leave = GradientsLeave::kDuringBackward;
   Bytes bucket = Bytes(std::int64_t{512} << 20);  // bytes of gradients that leave in one transfer
   std::int64_t buffers =
-      3;  // ssd: buckets of states in pinned host memory at once (read, update, write)
+      3;  // ssd: buckets of states, and of gradients, in pinned host memory at once
 };
 
 }  // namespace tidemark

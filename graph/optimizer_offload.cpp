@@ -112,12 +112,15 @@ class OptimizerOffload {
     const Bucket& bucket = buckets_[i];
     const std::string of_bucket = " of bucket " + std::to_string(i);
     const auto [copy_out, gradients] = add_gradients_out(bucket, of_bucket);
+    // States on the SSD: host memory is for buffers only, so gradients wait in HBM for a free one.
+    if (on_ssd_ && i >= pool_.size()) builder_.depend(copy_out, updates_[i - pool_.size()]);
 
     const std::size_t slot = on_ssd_ ? i % pool_.size() : 0;
     std::optional<InstanceId> read;
     if (on_ssd_) read = add_states_in(bucket, of_bucket, slot);
 
     const InstanceId update = add_update(bucket, of_bucket);
+    updates_.push_back(update);
     builder_.depend(update, copy_out);
     builder_.use(update, gradients);
     if (read) {
@@ -220,6 +223,7 @@ class OptimizerOffload {
   bool on_ssd_;
   OpId gradients_leave_after_ = kNoOp;
   std::vector<BufferId> pool_;
+  std::vector<InstanceId> updates_;  // by bucket
   std::vector<std::vector<InstanceId>> pool_free_after_;  // by slot
   PathId cpu_path_ = kNoPath;
   Bandwidth cpu_cap_;

@@ -36,6 +36,7 @@ constexpr auto kDropoutMask = std::to_array<Names>({"bool", "dtype"});
 constexpr auto kAccumulate = std::to_array<Names>({"inplace", "out_of_place"});
 constexpr auto kTorch = std::to_array<Names>({"2.x", "1.13"});
 constexpr auto kZeroGrad = std::to_array<Names>({"set_to_none", "keep"});
+constexpr auto kMasterGradients = std::to_array<Names>({"copy", "direct"});
 constexpr auto kStates = std::to_array<Names>({"gpu", "host", "ssd"});
 constexpr auto kGradientsLeave = std::to_array<Names>({"during_backward", "after_backward"});
 
@@ -178,6 +179,11 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
      .preset = "set_to_none",
      .choices = kZeroGrad,
      .text = "whether gradients are freed between steps"},
+    {.name = "master_gradients",
+     .kind = kChoice,
+     .preset = "copy",
+     .choices = kMasterGradients,
+     .text = "bf16-mixed: fp32 copies of the gradients, or kernels that read 16-bit ones"},
 });
 
 constexpr auto kHardwareOptions = std::to_array<OptionSpec>({
@@ -310,7 +316,7 @@ constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
      .kind = kInteger,
      .preset = "3",
      .most = 1024,
-     .text = "buckets of states in host memory at once (ssd)"},
+     .text = "buckets of states, and of gradients, in host memory at once (ssd)"},
 });
 
 constexpr auto kSections = std::to_array<Section>({

@@ -110,6 +110,7 @@ void write_training(Writer& writer, const TrainingConfig& training, const Kernel
   writer.choice("accumulate", kernels.accumulate);
   writer.choice("mean", kernels.mean);
   writer.choice("zero_grad", kernels.zero_grad);
+  writer.choice("master_gradients", kernels.master_gradients);
 }
 
 void write_gpu(Writer& writer, const Gpu& gpu, const Runtime& runtime) {

@@ -82,7 +82,7 @@ Outcome Script::finish(Value logits, const Value& labels) {
   Outcome outcome;
   switch (input.kernels.loss) {
     case Kernels::Loss::kNative: {
-      const Value operand = high(logits);
+      const Value operand = native_logits(logits);
       outcome.loss = loss_of(operand, labels);
       break;
     }

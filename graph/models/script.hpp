@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/model.hpp"
+#include "graph/optimizers/optimizer.hpp"
 #include "graph/tape.hpp"
 
 namespace tidemark {
@@ -42,12 +43,17 @@ class Script {
   Script& operator=(const Script&) = delete;
 
   virtual Outcome forward(const Batch& batch) = 0;
+  virtual const OptimizerRow& optimizer() const { return row_of(input.training.optimizer); }
 
   std::vector<TrainedTensor> parameters;
 
  protected:
   // One block. `constants` are what forward() handed to run_blocks.
   virtual Value block(std::int64_t index, const Value& x, const std::vector<Value>& constants) = 0;
+  // The loss over all positions of logits [b, s, vocab] and labels [b, s]: F.cross_entropy.
+  virtual Value loss_of(const Value& logits, const Value& labels);
+  // The logits as Loss::kNative hands them to loss_of(): under autocast F.cross_entropy takes fp32.
+  virtual Value native_logits(const Value& logits) { return high(logits); }
 
   Value parameter(const Shape& shape, std::string_view name);
   bool autocast() const { return input.training.precision == Precision::kAutocast; }
@@ -70,7 +76,6 @@ class Script {
 
  private:
   Value run_segment(Segment segment, const Value& x, const std::vector<Value>& constants);
-  Value loss_of(const Value& logits, const Value& labels);
 
   std::vector<std::pair<std::uint32_t, Value>> weight_copies_;  // by storage of the parameter
 };

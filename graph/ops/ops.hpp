@@ -32,6 +32,8 @@ Value to_copy(const Value& x, DType dtype);  // a no-op when the dtype is the sa
 // reduce.cpp
 Value mean_last(const Value& x);  // keeps the dimension
 Value sum_last(const Value& x);   // keeps the dimension
+Value max_last(const Value& x);   // keeps the dimension; the values, not the indices
+Value mean_all(const Value& x);   // one element
 
 // shape.cpp
 Value view(const Value& x, const Shape& shape);  // strides must allow it
@@ -42,6 +44,7 @@ Value permute(const Value& x, std::initializer_list<int> order);
 Value expand(const Value& x, const Shape& shape);
 Value unsqueeze(const Value& x, int dim);
 Value slice(const Value& x, int dim, std::int64_t length);  // where it begins does not matter here
+std::vector<Value> unbind_pair(const Value& x);  // the two halves along the first dimension
 std::vector<Value> split(const Value& x, int dim, std::int64_t length);
 Value cat(const Value& a, const Value& b, int dim);
 Value clone_contiguous(const Value& x);
@@ -54,6 +57,14 @@ Value bmm(const Value& a, const Value& b);
 Value baddbmm_scaled(const Value& buffer, const Value& a, const Value& b);  // beta 0, alpha not 1
 Value matmul(const Value& a, const Value& b);                               // 4-d by 4-d
 Value linear(const Value& x, const Value& weight, const Value& bias);       // bias may be empty
+
+// einsum.cpp
+Value einsum_project(const Value& x, const Value& weight);  // "bsi,oi->bso"
+Value einsum_scores(const Value& q, const Value& k);        // "bhqd,bhkd->bhqk"
+Value einsum_context(const Value& p, const Value& v);       // "bhqk,bhkd->bhqd"
+
+// gather.cpp
+Value gather_last(const Value& x, const Value& places);  // one element a row
 
 // norm.cpp
 Value layer_norm(const Value& x, const Value& weight, const Value& bias);

@@ -66,6 +66,13 @@ Gradients split_backward(Tape& tape, Node& node, const Gradients& g) {
 }
 constexpr DerivativeRule kSplitRule = {"split", split_backward};
 
+// stack: both gradients in one new tensor, row-major.
+Gradients unbind_pair_backward(Tape& tape, Node& node, const Gradients& g) {
+  ensure(g[0] && g[1], "both halves of a pair take part in the loss");
+  return {tape.make(OpKind::kStack, {&g[0], &g[1]}, Layout(node.inputs[0].shape), g[0].dtype())};
+}
+constexpr DerivativeRule kUnbindPairRule = {"unbind", unbind_pair_backward};
+
 Gradients cat_backward(Tape& tape, Node& node, const Gradients& g) {
   Gradients out;
   for (int i = 0; i < node.input_count; ++i) {
@@ -116,7 +123,7 @@ Value permute(const Value& x, std::initializer_list<int> order) {
   Value y = x.tape().view_of(x, permuted(x.layout(), order));
   if (Node* node = x.tape().differentiate(kPermuteRule, {&x}, {&y})) {
     std::size_t i = 0;
-    ensure(order.size() <= node->numbers.size(), "a permutation has at most four dimensions");
+    ensure(order.size() <= node->numbers.size(), "a permutation has at most five dimensions");
     for (const int from : order) node->numbers[i++] = from;
   }
   return y;
@@ -134,6 +141,15 @@ Value unsqueeze(const Value& x, int dim) {
 
 Value slice(const Value& x, int dim, std::int64_t length) {
   return differentiated_view(kSliceRule, x, x.tape().view_of(x, narrowed(x.layout(), dim, length)));
+}
+
+std::vector<Value> unbind_pair(const Value& x) {
+  Tape& tape = x.tape();
+  ensure(x.size(0) == 2, "a pair has two halves");
+  const Layout half = squeezed(narrowed(x.layout(), 0, 1), 0);
+  std::vector<Value> out = {tape.view_of(x, half), tape.view_of(x, half)};
+  tape.differentiate(kUnbindPairRule, {&x}, {&out[0], &out[1]});
+  return out;
 }
 
 std::vector<Value> split(const Value& x, int dim, std::int64_t length) {

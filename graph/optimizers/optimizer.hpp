@@ -24,10 +24,14 @@ struct OptimizerRow {
   std::string_view summary;
   int states;  // tensors of the target's size that it keeps between steps
   void (*step)(Tape& tape, std::vector<Updated>& tensors);
+  bool makes_states = false;  // step() makes the states itself: the first ones, or all anew
 };
 
 std::span<const OptimizerRow> optimizers();
 const OptimizerRow& row_of(Optimizer optimizer);
+
+// AdamW as a training script writes it with plain tensor arithmetic (adamw_by_hand.cpp).
+const OptimizerRow& adamw_by_hand();
 
 // Launches of a multi-tensor kernel over lists of `depth` tensors each (aten/native/cuda/
 // MultiTensorApply.cuh: at most 110, 64, 48, 36, 30 tensors and 320 chunks of 65536 elements a

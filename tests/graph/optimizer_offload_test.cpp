@@ -276,6 +276,16 @@ TEST_CASE("no more buckets of states are in host memory than there are buffers")
   }
 }
 
+TEST_CASE("with states on the SSD gradients wait in HBM for a free host buffer") {
+  Chain chain(5, 10);
+  const Program program = plan(chain.graph, {}, on_ssd(1_B, 2), test::round_machine());
+  const auto& copies = order(program, Stream::kCopyOut);
+  const auto& updates = order(program, Stream::kCpuOptimizer);
+  REQUIRE(copies.size() == 5);
+  CHECK_FALSE(depends(program, copies[1], updates[0]));
+  for (std::size_t i = 2; i < 5; ++i) CHECK(depends(program, copies[i], updates[i - 2]));
+}
+
 TEST_CASE("the pool of state buffers has the largest bucket's states in each, and no idle buffer") {
   SmallStep step;
   std::vector<Parameter> parameters{step.parameter(10), step.parameter(30)};
