@@ -21,27 +21,28 @@ Category largest_category(const TierReport& tier) {
   return static_cast<Category>(std::ranges::max_element(parts) - parts.begin());
 }
 
+std::string where(const OutOfMemoryReport& oom) {
+  const char* step = oom.first_step ? "the first step" : "a later step";
+  if (oom.op.empty()) return fmt::format("{} cannot begin", step);
+  return fmt::format("{} fails in {}", step, place(name_of(oom.phase), oom.layer, oom.op));
+}
+
 std::string why_not(const Report& report) {
   const OutOfMemoryReport& oom = *report.out_of_memory;
   const TierReport& tier = report.tier(oom.tier);
   std::string text;
   if (oom.needed > tier.capacity) {
-    text = fmt::format("{} is short by {}: the {} needs {} of {}", spoken(oom.tier),
-                       format_bytes(oom.needed - tier.capacity),
-                       oom.first_step ? "first step" : "step", format_bytes(oom.needed),
+    text = fmt::format("{} is short by {}, training needs {} of {}", spoken(oom.tier),
+                       format_bytes(oom.needed - tier.capacity), format_bytes(oom.needed),
                        format_bytes(tier.capacity));
   } else {
     text = fmt::format("{} has no {} in one piece", spoken(oom.tier), format_bytes(oom.requested));
   }
-  text += fmt::format("; it runs out in {}, asking for {} with {} free",
-                      place(name_of(oom.phase), oom.layer, oom.op), format_bytes(oom.requested),
-                      format_bytes(oom.free));
-  if (!oom.first_step) {
-    const Category category = largest_category(tier);
-    const Bytes part = tier.peak_moment.by_category[static_cast<std::size_t>(category)];
-    text += fmt::format("; most is {} ({})", spoken(category), format_bytes(part));
-  }
-  return text;
+  const Category category = largest_category(tier);
+  const Bytes part = tier.peak_moment.by_category[static_cast<std::size_t>(category)];
+  return text + fmt::format("; {}, asking for {} ({}) with {} free; most is {} ({})", where(oom),
+                            format_bytes(oom.requested), oom.buffer, format_bytes(oom.free),
+                            spoken(category), format_bytes(part));
 }
 
 }  // namespace

@@ -13,7 +13,15 @@ bool is_matmul(const Op& op) {
   return op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention;
 }
 
-// Bytes that blocks keep from forward to backward: the median over the blocks. Of the first
+// Autocast's 16-bit copy of a weight: it grows with the model, not with the batch.
+bool is_weight_cast(const StepGraph& graph, const Tensor& tensor) {
+  if (graph.op(tensor.producer).kind != OpKind::kToCopy) return false;
+  const Tensor& source = graph.tensor(graph.inputs_of(tensor.producer).front());
+  return source.initial() && source.category == Category::kParameters;
+}
+
+// Bytes that blocks keep from forward to backward, casts of weights left out: the median over the
+// blocks that keep any (a checkpointed block keeps nothing but its segment's end). Of the first
 // micro-batch, which is the one before the first op of backward.
 Bytes saved_per_layer(const StepGraph& graph, std::int64_t layers) {
   if (layers <= 0) return Bytes(0);
@@ -26,8 +34,11 @@ Bytes saved_per_layer(const StepGraph& graph, std::int64_t layers) {
   for (const Tensor& tensor : graph.tensors) {
     if (!tensor.saved || tensor.initial() || tensor.layer < 0) continue;
     if (index(tensor.producer) >= first_backward) continue;
+    if (is_weight_cast(graph, tensor)) continue;
     sums[static_cast<std::size_t>(tensor.layer)] += tensor.bytes;
   }
+  std::erase(sums, Bytes(0));
+  if (sums.empty()) return Bytes(0);
   std::ranges::sort(sums);
   const std::size_t middle = sums.size() / 2;
   if (sums.size() % 2 == 1) return sums[middle];
@@ -48,10 +59,12 @@ std::string name_of_buffer(const PlayedStep& step, const Buffer& buffer) {
   return std::string(step.graph.name(name));
 }
 
-OutOfMemoryReport why_out_of_memory(const PlayedStep& step, const sim::Account& account) {
+// Of the step that ran out of memory. What the tier would have to hold is the most of either step.
+OutOfMemoryReport why_out_of_memory(const PlayedStep& step, Bytes needed) {
   const sim::OutOfMemory& oom = *step.limited.out_of_memory;
   OutOfMemoryReport report;
   report.tier = oom.tier;
+  report.buffer = name_of_buffer(step, step.program.buffers[index(oom.buffer)]);
   if (oom.instance != kNoInstance) {
     const Instance& instance = step.program.instances[index(oom.instance)];
     report.op = name_of_instance(step, oom.instance);
@@ -60,7 +73,7 @@ OutOfMemoryReport why_out_of_memory(const PlayedStep& step, const sim::Account& 
   }
   report.requested = oom.requested;
   report.free = oom.free;
-  report.needed = account.tiers[static_cast<std::size_t>(oom.tier)].peak.level.total;
+  report.needed = needed;
   return report;
 }
 
@@ -158,11 +171,14 @@ Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, cons
   report.point = run.point;
   const sim::Account account = sim::account(steady.program, steady.whole(), options.largest);
   const sim::Account first_account = sim::account(first.program, first.whole(), 0);
-  if (steady.limited.out_of_memory) {
-    report.out_of_memory = why_out_of_memory(steady, account);
-  } else if (first.limited.out_of_memory) {
-    report.out_of_memory = why_out_of_memory(first, first_account);
-    report.out_of_memory->first_step = true;
+  // Training starts with the first step, so its failure is the one that users meet.
+  const PlayedStep& failing = first.limited.out_of_memory ? first : steady;
+  if (failing.limited.out_of_memory) {
+    const auto tier = static_cast<std::size_t>(failing.limited.out_of_memory->tier);
+    report.out_of_memory = why_out_of_memory(
+        failing,
+        std::max(account.tiers[tier].peak.level.total, first_account.tiers[tier].peak.level.total));
+    report.out_of_memory->first_step = &failing == &first;
   }
   describe_time(run, steady, account, report);
   ensure(report.compute_busy + report.stalled() == report.step_time,

@@ -56,15 +56,18 @@ struct TierReport {
   Peak peak_moment;
 };
 
+// Where a run ended for want of memory. Training starts with the first step, so where that one does
+// not fit either, it is the one that is told of.
 struct OutOfMemoryReport {
   Tier tier{};
-  std::string op;
+  std::string op;      // empty: what stands there before the step does not fit
+  std::string buffer;  // what was to be allocated
   Phase phase{};
   std::int16_t layer = -1;
   Bytes requested;
   Bytes free;
-  Bytes needed;             // peak of the tier in the run without limits
-  bool first_step = false;  // the steady step would fit
+  Bytes needed;  // most that the tier would hold, in the first or any later step, without limits
+  bool first_step = false;
 };
 
 struct Report {

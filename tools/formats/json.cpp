@@ -88,12 +88,13 @@ Json out_of_memory_json(const Report& report) {
   if (report.fits()) return nullptr;
   const OutOfMemoryReport& oom = *report.out_of_memory;
   return {{"tier", kTierNames[static_cast<std::size_t>(oom.tier)]},
-          {"op", oom.op},
-          {"phase", name_of(oom.phase)},
+          {"op", or_null(oom.op)},
+          {"phase", oom.op.empty() ? Json(nullptr) : Json(name_of(oom.phase))},
           {"layer", layer_or_null(oom.layer)},
           {"requested_bytes", oom.requested.count},
           {"free_bytes", oom.free.count},
           {"needed_bytes", oom.needed.count},
+          {"buffer", oom.buffer},
           {"first_step", oom.first_step}};
 }
 

@@ -1,0 +1,33 @@
+# Runs the command after "--" and compares its exit status (STATUS, 0 if empty) and its output with
+# the expressions OUT and ERR. Standard error must be empty where ERR is.
+
+cmake_minimum_required(VERSION 3.25)
+
+set(command "")
+set(seen FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(seen)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(seen TRUE)
+  endif()
+endforeach()
+if(STATUS STREQUAL "")
+  set(STATUS 0)
+endif()
+
+execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+set(said "status ${status}\n--- standard output\n${out}\n--- standard error\n${err}")
+if(NOT status STREQUAL STATUS)
+  message(FATAL_ERROR "expected status ${STATUS}, got ${said}")
+endif()
+if(NOT out MATCHES "${OUT}")
+  message(FATAL_ERROR "expected '${OUT}' on standard output, got ${said}")
+endif()
+if(ERR STREQUAL "" AND NOT err STREQUAL "")
+  message(FATAL_ERROR "expected nothing on standard error, got ${said}")
+endif()
+if(NOT err MATCHES "${ERR}")
+  message(FATAL_ERROR "expected '${ERR}' on standard error, got ${said}")
+endif()

@@ -1,0 +1,26 @@
+# FILE must be refused with exit status 2, nothing on standard output, and, as the first line on
+# standard error, what the file's own first line promises:
+#
+#   # expect: 12:11: error: unknown policy 'sqroot'      a place in the file
+#   # expect: error: the scenario is empty               the file as a whole
+
+cmake_minimum_required(VERSION 3.25)
+
+file(STRINGS "${FILE}" first LIMIT_COUNT 1)
+if(NOT first MATCHES "^# expect: (.+)$")
+  message(FATAL_ERROR "${FILE} does not say what to expect")
+endif()
+set(expected "${CMAKE_MATCH_1}")
+if(expected MATCHES "^[0-9]")
+  set(expected "${FILE}:${expected}")
+else()
+  set(expected "${FILE}: ${expected}")
+endif()
+
+execute_process(COMMAND "${TIDEMARK}" validate "${FILE}" RESULT_VARIABLE status
+                OUTPUT_VARIABLE out ERROR_VARIABLE err)
+string(FIND "${err}" "\n" end)
+string(SUBSTRING "${err}" 0 ${end} line)
+if(NOT status STREQUAL "2" OR NOT out STREQUAL "" OR NOT line STREQUAL expected)
+  message(FATAL_ERROR "expected status 2 and\n${expected}\ngot status ${status} and\n${out}${err}")
+endif()

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Writes tests/golden anew from what the release build prints: look at the difference, then commit it.
+#   tools/approve.sh [SCENARIO…]     names below scenarios/, without .yaml; all that are there if none
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+if [[ $# -eq 0 ]]; then
+  for golden in tests/golden/*.txt; do
+    set -- "$@" "$(basename "$golden" .txt)"
+  done
+fi
+tools/build.sh release tidemark
+for name in "$@"; do
+  build/release/tools/tidemark run "scenarios/$name.yaml" \
+    --json "tests/golden/$name.json" --csv "tests/golden/$name.csv" >"tests/golden/$name.txt"
+done
+git --no-pager diff --stat -- tests/golden
