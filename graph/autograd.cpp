@@ -152,6 +152,23 @@ class Engine {
   std::vector<bool> visited_;
 };
 
+// A sum over rows that is spread over several thread blocks a column (ATen/native/cuda/Reduce.cuh,
+// global_memory_size and semaphore_size): partial results, 8 bytes an element of the operand, and
+// one 4-byte counter for every 128 columns. Sizes and the threshold are those of the allocator log
+// of a real run, torch 2.11: there with 1024 rows and more, not with 512.
+void make_reduction_scratch(Tape& tape, const Shape& from, const Shape& to) {
+  constexpr std::int64_t kFewestRows = 1024;
+  const std::int64_t columns = from.at(-1);
+  const bool over_rows = to.rank > 0 && to.at(-1) == columns && to.elements() == columns;
+  if (!over_rows || from.elements() / columns < kFewestRows) return;
+  // Few of the partial results are ever written: the sum's time does not change.
+  const Bytes written = tape.graph().ops.back().bytes_written;
+  const Value partial =
+      tape.makes(Layout(Shape{2, from.elements() / columns, columns}), DType::kF32);
+  const Value counters = tape.makes(Layout(Shape{4 * ((columns + 127) / 128)}), DType::kU8);
+  tape.graph().ops.back().bytes_written = written;
+}
+
 }  // namespace
 
 void backward(Tape& tape, const Value& root, const Value& seed) {
@@ -170,6 +187,7 @@ Value sum_to(const Value& x, const Shape& shape) {
   }
   const Work work{.flops = Flops(x.shape().elements())};
   Value y = tape.make(OpKind::kSum, {&x}, Layout(kept), x.dtype(), work);
+  if (tape.kernels().reduction_scratch) make_reduction_scratch(tape, x.shape(), shape);
   return extra > 0 ? tape.view_of(y, Layout(shape)) : y;
 }
 

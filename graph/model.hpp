@@ -75,6 +75,9 @@ struct Kernels {
   // bf16-mixed: fp32 copies of the gradients for the master step, or kernels that read 16-bit
   // gradients and update the master weights directly (apex FusedAdam with master_weights).
   MasterGradients master_gradients = MasterGradients::kCopy;
+  // The GPU kernel that sums the gradient of a bias or norm weight over many tokens has a scratch
+  // buffer of twice its fp32 operand's size while it runs.
+  bool reduction_scratch = false;
 };
 
 // Blocks [first, last) that one checkpoint spans: their input is kept, their forward is replayed.
