@@ -98,5 +98,6 @@ def _steps(document):
                                 ("model", "heads", 1), ("model", "head_dim", 2),
                                 ("model", "ffn", 1), ("model", "vocab", 2)):
         value = document[section][key]
-        yield from ((section, key, v) for v in sorted({least, value // 2, value - 1})
-                    if least <= v < value)
+        step = 2 if key == "head_dim" else 1  # rotary positions turn pairs
+        halves = {least, value // 2 // step * step, value - step}
+        yield from ((section, key, v) for v in sorted(halves) if least <= v < value)
