@@ -2,7 +2,8 @@
 """Random configurations through Tidemark and through PyTorch's autograd: equal to the byte?
 
 usage: differential.py --tidemark BUILD/tidemark [--seed N] [--count N] [--architectures gpt,llama]
-           compares the configurations of seeds N, N+1, ...; shrinks what differs; exit 1 if any does
+           compares the configurations of seeds N, N+1, ..., shrinks what differs; exit 1 if any
+           does
        differential.py --record FILE [--seed N] [--count N]
            writes autograd's own results for these seeds (tests/data/autograd/drawn.csv)
 

@@ -69,7 +69,7 @@ class Table(Part):
 
 
 class Conv1d(Part):
-    """The projection of the first GPT-2 code: weight [inputs, outputs], one addmm on a flat view."""
+    """The projection of the first GPT-2 code: weight [inputs, outputs], addmm on a flat view."""
 
     def __init__(self, precision, inputs, outputs):
         super().__init__(precision)

@@ -17,7 +17,7 @@ COLUMNS = (["name", "evidence"] + [key if section != "checkpoint" else f"checkpo
 COLUMNS = ["optimizer_kernel" if c == "optimizer" else c for c in COLUMNS]
 
 DEFAULTS = {"attention": "eager", "causal": "mask", "norm": "eager", "dropout_mask": "bool",
-            "qkv_bias": False, "dropout": 0, "n": 0, "reentrant": True}
+            "qkv_bias": False, "dropout": 0, "n": 0, "reentrant": True, "micro_batches": 1}
 
 
 def row(name, evidence, document, result):

@@ -56,7 +56,8 @@ class Block(nn.Module):
         del weights
         context = torch.bmm(self.precision.low(flat), self.precision.low(v))
         del flat, q, k, v
-        return context.view(b, c.heads, s, c.head_dim).permute(2, 0, 1, 3).contiguous().view(x.shape)
+        context = context.view(b, c.heads, s, c.head_dim).permute(2, 0, 1, 3).contiguous()
+        return context.view(x.shape)
 
     def scores(self, q, k):
         rows, s, d = q.shape
