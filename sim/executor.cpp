@@ -36,6 +36,7 @@ struct StreamPlace {
   StreamState state = StreamState::kIdle;
   BufferId refused = kNoBuffer;     // kReady: the buffer that was not to be had,
   std::uint64_t refused_after = 0;  // and how many frees its tier had seen
+  SimTime driver_time{};            // of the attempts to take memory
 };
 
 class Executor {
@@ -106,7 +107,7 @@ Executor::Executor(const Program& program, const SimulateOptions& options)
 
 Result Executor::run() && {
   if (const auto refused = residency_.take_initial()) {
-    result_.out_of_memory = residency_.shortfall(kNoInstance, *refused);
+    result_.out_of_memory = residency_.shortfall(kNoInstance, Stream::kCompute, *refused);
   } else {
     start_ready();
     while (due_ != 0 || next_instant()) {
@@ -210,8 +211,8 @@ bool Executor::dependencies_finished(StreamPlace& place) const {
 
 void Executor::start(std::size_t stream) {
   StreamPlace& place = streams_[stream];
-  SimTime driver_time{};
-  const auto refused = residency_.take(*place.next, static_cast<Stream>(stream), now_, driver_time);
+  const auto refused =
+      residency_.take(*place.next, static_cast<Stream>(stream), now_, place.driver_time);
   if (refused) {
     place.refused = *refused;
     place.refused_after = residency_.frees_beside(*refused);
@@ -220,7 +221,8 @@ void Executor::start(std::size_t stream) {
   const Instance& instance = program_.instances[index(*place.next)];
   InstanceRecord& record = result_.records[index(*place.next)];
   place.state = StreamState::kRunning;
-  record.start = now_ + driver_time;
+  record.start = now_ + place.driver_time;
+  place.driver_time = SimTime(0);
   const SimTime fixed_end = record.start + instance.fixed;
   const bool moves = instance.bytes.count > 0;
   if (fixed_end > now_) {
@@ -248,10 +250,13 @@ void Executor::close() {
   for (const StreamPlace& place : streams_) {
     all_done = all_done && place.next == place.last;
     if (result_.out_of_memory || place.state != StreamState::kReady) continue;
-    result_.out_of_memory = residency_.shortfall(*place.next, place.refused);
+    const auto stream = static_cast<Stream>(&place - streams_.data());
+    result_.out_of_memory = residency_.shortfall(*place.next, stream, place.refused);
   }
   ensure(all_done || result_.out_of_memory, "dependencies and stream orders should form no cycle");
   result_.memory = residency_.take_events();
+  result_.allocators = residency_.allocator_records();
+  result_.kept = residency_.kept();
   result_.stalls = attribute_stalls(program_, result_);
 }
 

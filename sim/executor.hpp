@@ -9,6 +9,8 @@
 // An instance takes all the buffers that it is the first to use, or none of them and waits. It is
 // tried again when memory of the tier that failed has come free. If every stream waits and nothing
 // runs, the step is out of memory at the first stream, in order of streams, that waits for memory.
+// Driver calls of its attempts, refused ones included, delay its start: an allocator that empties
+// its cache waits for the streams first.
 
 #include "graph/program.hpp"
 #include "sim/options.hpp"
@@ -17,9 +19,6 @@
 namespace tidemark::sim {
 
 // InternalError if the program is malformed or its dependencies and stream orders form a cycle.
-//
-// A refused instance gives back what other allocators had granted it, so their peak statistics may
-// count an attempt that failed.
 Result simulate(const Program& program, const SimulateOptions& options = {});
 
 }  // namespace tidemark::sim

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "graph/program.hpp"
 #include "sim/allocators/allocator.hpp"
+#include "sim/result.hpp"
 
 namespace tidemark::sim {
 
@@ -14,8 +16,12 @@ enum class Capacity : std::uint8_t {
 };
 
 struct SimulateOptions {
-  // Who hands out the bytes of a tier, empty at first; nullptr: ideal, with the program's capacity.
+  // Who hands out the bytes of a tier; nullptr: ideal, with the program's capacity. An allocator
+  // may hold `carried` and have more cached; its peaks start anew.
   std::array<Allocator*, kTierCount> allocators{};
+  // Initial buffers that an earlier run has left in their tier's allocator (Result::kept). Other
+  // initial buffers are allocated before the step.
+  std::span<const KeptBuffer> carried;
   // Concerns only tiers without an allocator of their own: others were made with their capacity.
   Capacity capacity = Capacity::kEnforced;
 };

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "hardware/ensure.hpp"
+
 namespace tidemark::sim {
 namespace {
 
@@ -17,17 +19,32 @@ Residency::Residency(const Program& program, const SimulateOptions& options)
     ideal_[t] =
         allocators_[t] == nullptr ? &own_[t] : dynamic_cast<IdealAllocator*>(allocators_[t]);
     all_ideal_ = all_ideal_ && ideal_[t] != nullptr;
+    if (allocators_[t] != nullptr) allocators_[t]->reset_peaks();
+    if (ideal_[t] == nullptr) {
+      watched_[t].before = watched_[t].at_peak = allocators_[t]->statistics();
+    }
   }
   uses_left_.assign(program.buffers.size(), 0);
   for (const BufferId used : program.use) ++uses_left_[index(used)];
   held_.assign(program.buffers.size(), 0);
   if (!all_ideal_) handles_.assign(program.buffers.size(), 0);
   events_.reserve(2 * program.buffers.size());
+  for (const KeptBuffer& there : options.carried) {
+    ensure(buffer(there.buffer).initial && ideal_[tier(there.buffer)] == nullptr,
+           "only initial buffers in a tier with an allocator can have been there before");
+    handles_[index(there.buffer)] = there.handle;
+    held_[index(there.buffer)] = 1;
+  }
 }
 
 std::optional<BufferId> Residency::take_initial() {
   for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
     if (!program_.buffers[b].initial) continue;
+    if (held_[b] != 0) {
+      hold(BufferId{b}, kNoInstance, SimTime(0));
+      note_peaks();
+      continue;
+    }
     wanted_.assign(1, BufferId{b});
     SimTime before_the_step{};
     const auto refused = take_wanted(kNoInstance, Stream::kCompute, SimTime(0), before_the_step);
@@ -50,6 +67,7 @@ void Residency::release_after(InstanceId instance, SimTime now) {
       ideal_[t]->give_back(buffer(used).bytes);
     } else {
       allocators_[t]->free(handles_[index(used)]);
+      watched_[t].level -= buffer(used).bytes;
     }
     held_[index(used)] = 0;
     ++frees_[t];
@@ -57,7 +75,7 @@ void Residency::release_after(InstanceId instance, SimTime now) {
   }
 }
 
-OutOfMemory Residency::shortfall(InstanceId instance, BufferId refused) {
+OutOfMemory Residency::shortfall(InstanceId instance, Stream stream, BufferId refused) {
   if (instance != kNoInstance) {
     list_wanted(instance);  // others may have taken more since it was refused
     refused = refused_by_counting().value_or(refused);
@@ -68,7 +86,9 @@ OutOfMemory Residency::shortfall(InstanceId instance, BufferId refused) {
     if (id == refused || ideal_[t] == nullptr) break;
     if (tier(id) == t) free -= buffer(id).bytes;
   }
-  return {buffer(refused).tier, instance, refused, buffer(refused).bytes, free};
+  OutOfMemory failure{buffer(refused).tier, instance, refused, buffer(refused).bytes, free, {}};
+  if (ideal_[t] == nullptr) failure.failure = asking_[static_cast<std::size_t>(stream)].failure;
+  return failure;
 }
 
 void Residency::list_wanted(InstanceId instance) {
@@ -80,17 +100,36 @@ void Residency::list_wanted(InstanceId instance) {
 
 std::optional<BufferId> Residency::take_wanted(InstanceId instance, Stream stream, SimTime now,
                                                SimTime& driver_time) {
-  if (wanted_.empty()) return std::nullopt;
+  if (wanted_.empty()) {
+    driver_time = SimTime(0);
+    return std::nullopt;
+  }
   if (const auto refused = refused_by_counting()) return refused;
   if (!all_ideal_) {
     if (const auto refused = refused_by_allocators(stream, driver_time)) return refused;
   }
   for (const BufferId id : wanted_) {
     if (IdealAllocator* const ideal = ideal_[tier(id)]) ideal->take(buffer(id).bytes);
-    held_[index(id)] = 1;
-    events_.push_back({now, id, instance, true});
+    hold(id, instance, now);
   }
+  if (!all_ideal_) note_peaks();
   return std::nullopt;
+}
+
+void Residency::hold(BufferId id, InstanceId instance, SimTime now) {
+  held_[index(id)] = 1;
+  events_.push_back({now, id, instance, true});
+  if (ideal_[tier(id)] == nullptr) watched_[tier(id)].level += buffer(id).bytes;
+}
+
+// Once all buffers of an instance are there: the level does not fall while it takes them.
+void Residency::note_peaks() {
+  for (std::size_t t = 0; t < kTierCount; ++t) {
+    Watched& watched = watched_[t];
+    if (ideal_[t] != nullptr || watched.level <= watched.peak) continue;
+    watched.peak = watched.level;
+    watched.at_peak = allocators_[t]->statistics();
+  }
 }
 
 // The first of wanted_ that an ideal tier has no room for beside those before it.
@@ -107,21 +146,72 @@ std::optional<BufferId> Residency::refused_by_counting() const {
 
 // Takes wanted_ from the tiers that are not ideal, or nothing.
 std::optional<BufferId> Residency::refused_by_allocators(Stream stream, SimTime& driver_time) {
+  Asking& asking = asking_[static_cast<std::size_t>(stream)];
+  SimTime spent{};
+  for (std::size_t t = 0; t < kTierCount; ++t) {
+    if (ideal_[t] == nullptr) allocators_[t]->begin_attempt(asking.attempt);
+  }
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const std::size_t t = tier(wanted_[i]);
     if (ideal_[t] != nullptr) continue;
     if (const auto granted = allocators_[t]->allocate(buffer(wanted_[i]).bytes, stream)) {
       handles_[index(wanted_[i])] = granted->handle;
-      driver_time += granted->driver_time;
+      spent += granted->driver_time;
       continue;
     }
-    for (std::size_t j = i; j-- > 0;) {
-      Allocator* const allocator = allocators_[tier(wanted_[j])];
-      if (ideal_[tier(wanted_[j])] == nullptr) allocator->free(handles_[index(wanted_[j])]);
-    }
+    asking = {Attempt::kAgain, allocators_[t]->last_failure()};
+    driver_time += give_up(i);
     return wanted_[i];
   }
+  asking.attempt = Attempt::kFirst;
+  driver_time += spent;
   return std::nullopt;
+}
+
+// Gives back what was granted before row `refused` of wanted_. Returns what the driver took.
+SimTime Residency::give_up(std::size_t refused) {
+  for (std::size_t i = refused; i-- > 0;) {
+    const std::size_t t = tier(wanted_[i]);
+    if (ideal_[t] == nullptr) allocators_[t]->free(handles_[index(wanted_[i])]);
+  }
+  SimTime spent{};
+  for (std::size_t t = 0; t < kTierCount; ++t) {
+    if (ideal_[t] == nullptr) spent += allocators_[t]->abandon_attempt();
+  }
+  return spent;
+}
+
+std::array<AllocatorRecord, kTierCount> Residency::allocator_records() const {
+  std::array<AllocatorRecord, kTierCount> records;
+  for (std::size_t t = 0; t < kTierCount; ++t) {
+    AllocatorRecord& record = records[t];
+    if (ideal_[t] != nullptr) {
+      record.end = record.at_peak = ideal_[t]->statistics();
+      for (Bytes* const at_peak :
+           {&record.at_peak.allocated, &record.at_peak.reserved, &record.at_peak.active}) {
+        *at_peak = record.end.allocated_peak;
+      }
+      continue;
+    }
+    record = {allocators_[t]->statistics(), watched_[t].at_peak};
+    for (AllocatorStatistics* const of : {&record.end, &record.at_peak}) {
+      of->driver_allocations -= watched_[t].before.driver_allocations;
+      of->driver_frees -= watched_[t].before.driver_frees;
+      of->retries -= watched_[t].before.retries;
+      of->driver_time -= watched_[t].before.driver_time;
+    }
+  }
+  return records;
+}
+
+std::vector<KeptBuffer> Residency::kept() const {
+  std::vector<KeptBuffer> kept;
+  for (std::uint32_t b = 0; b < handles_.size(); ++b) {
+    if (held_[b] != 0 && ideal_[tier(BufferId{b})] == nullptr) {
+      kept.push_back({BufferId{b}, handles_[b]});
+    }
+  }
+  return kept;
 }
 
 }  // namespace tidemark::sim

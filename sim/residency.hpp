@@ -24,7 +24,8 @@ class Residency {
   std::optional<BufferId> take_initial();
 
   // Takes all buffers that `instance` is the first to use, or none: returns the one that was
-  // refused. Adds what the driver took to `driver_time`.
+  // refused. Adds what the driver took to `driver_time`, whether it was of use or not; makes it 0
+  // if another instance has taken all of them meanwhile.
   std::optional<BufferId> take(InstanceId instance, Stream stream, SimTime now,
                                SimTime& driver_time);
 
@@ -36,10 +37,12 @@ class Residency {
 
   // Why `instance`, to which `refused` was once refused, still cannot have its buffers. `free` is
   // what is left beside those that stand before the failing one in its row.
-  OutOfMemory shortfall(InstanceId instance, BufferId refused);
+  OutOfMemory shortfall(InstanceId instance, Stream stream, BufferId refused);
 
   std::uint32_t event_count() const { return static_cast<std::uint32_t>(events_.size()); }
   std::vector<MemoryEvent> take_events() { return std::move(events_); }
+  std::array<AllocatorRecord, kTierCount> allocator_records() const;
+  std::vector<KeptBuffer> kept() const;
 
  private:
   void list_wanted(InstanceId instance);
@@ -47,6 +50,9 @@ class Residency {
                                       SimTime& driver_time);
   std::optional<BufferId> refused_by_counting() const;
   std::optional<BufferId> refused_by_allocators(Stream stream, SimTime& driver_time);
+  SimTime give_up(std::size_t refused);
+  void hold(BufferId id, InstanceId instance, SimTime now);
+  void note_peaks();
 
   const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
   std::size_t tier(BufferId id) const { return static_cast<std::size_t>(buffer(id).tier); }
@@ -62,6 +68,20 @@ class Residency {
   std::vector<std::uint64_t> handles_;    // by BufferId; empty if all tiers are ideal
   std::vector<BufferId> wanted_;          // scratch: not held by the instance that is to start
   std::vector<MemoryEvent> events_;
+
+  // Of tiers that are not ideal.
+  struct Watched {
+    AllocatorStatistics before;
+    AllocatorStatistics at_peak;
+    Bytes level;  // of buffers, as they are
+    Bytes peak{-1};
+  };
+  std::array<Watched, kTierCount> watched_;
+  struct Asking {
+    Attempt attempt{};  // kAgain: the instance that is next on the stream has been refused
+    std::optional<AllocationFailure> failure;  // of the last refusal
+  };
+  std::array<Asking, kStreamCount> asking_;
 };
 
 }  // namespace tidemark::sim

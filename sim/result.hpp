@@ -11,6 +11,7 @@
 #include "graph/ids.hpp"
 #include "graph/program.hpp"
 #include "hardware/units.hpp"
+#include "sim/allocators/allocator.hpp"
 
 namespace tidemark::sim {
 
@@ -66,6 +67,20 @@ struct OutOfMemory {
   BufferId buffer{};  // the allocation that failed
   Bytes requested;
   Bytes free;
+  std::optional<AllocationFailure> failure;  // what the tier's allocator found, if it says so
+};
+
+// What the allocator of a tier did in this run: counters and driver_time leave out what happened
+// before, and peaks start from what was there.
+struct AllocatorRecord {
+  AllocatorStatistics end;
+  AllocatorStatistics at_peak;  // at the first event after which the tier's level was highest
+};
+
+// Of a tier with an allocator that is not ideal: what stays there after the run.
+struct KeptBuffer {
+  BufferId buffer{};
+  std::uint64_t handle = 0;
 };
 
 struct Result {
@@ -75,7 +90,9 @@ struct Result {
   std::vector<Stall> stalls;                 // in order of time, disjoint
   SimTime end{};                             // the last instance of any stream has finished
   SimTime compute_busy{};
-  std::array<Bytes, kLinkCount> moved{};  // bytes x weight of transfers, by LinkKind
+  std::array<Bytes, kLinkCount> moved{};                 // bytes x weight of transfers, by LinkKind
+  std::array<AllocatorRecord, kTierCount> allocators{};  // by Tier
+  std::vector<KeptBuffer> kept;                          // in order of buffers
 };
 
 }  // namespace tidemark::sim

@@ -20,6 +20,7 @@ struct Allocation {
   SimTime driver_time{};     // spent in driver calls before the bytes were there
 };
 
+// Peaks since the last reset_peaks(), counters and driver_time since the beginning.
 struct AllocatorStatistics {
   Bytes allocated, allocated_peak;  // as requested (and rounded, where the allocator rounds)
   Bytes reserved, reserved_peak;    // taken from the driver
@@ -42,6 +43,12 @@ struct AllocationFailure {
   Bytes reserved_unallocated;  // held by the allocator, in pieces too small
 };
 
+// An instance takes all of its buffers or none: asking for them in turn is one attempt.
+enum class Attempt : std::uint8_t {
+  kFirst,
+  kAgain,  // the instance was refused before, and has waited
+};
+
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -54,6 +61,14 @@ class Allocator {
   // About the last request that was refused; nullopt: there was none, or the allocator does not
   // say.
   virtual std::optional<AllocationFailure> last_failure() const { return std::nullopt; }
+
+  // Peaks are what is there now.
+  virtual void reset_peaks() {}
+  // What is asked for from here on belongs to one attempt. Only a first one counts its retries.
+  virtual void begin_attempt(Attempt) {}
+  // The attempt failed, and what it was granted has been freed. Peaks are what they were before it,
+  // save that of `reserved`: the driver was really asked. Returns the driver's time since then.
+  virtual SimTime abandon_attempt() { return SimTime(0); }
 };
 
 }  // namespace tidemark::sim

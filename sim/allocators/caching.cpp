@@ -74,7 +74,7 @@ BlockIndex CachingAllocator::find_new(const Request& request) {
   if (found == kNoBlock && release_oversize(request)) found = take_segment(request);
   if (found == kNoBlock) {
     release_cached();
-    ++counts_.retries;
+    if (attempt_.counts_retries) ++counts_.retries;
     found = take_segment(request);
   }
   return found;
@@ -257,6 +257,27 @@ void CachingAllocator::wait_for_events() {
   ++counts_.synchronizations;
   events_completed_ = events_recorded_;
   poll_events();
+}
+
+void CachingAllocator::reset_peaks() {
+  for (Gauge* const gauge : {&allocated_, &reserved_, &active_, &inactive_split_, &requested_}) {
+    gauge->peak = gauge->now;
+  }
+}
+
+void CachingAllocator::begin_attempt(Attempt attempt) {
+  attempt_ = {allocated_.peak, active_.peak,   inactive_split_.peak,
+              requested_.peak, driver_.time(), attempt == Attempt::kFirst};
+}
+
+// Fewer blocks may be whole than before, so that more may be inactive.
+SimTime CachingAllocator::abandon_attempt() {
+  allocated_.peak = attempt_.allocated;
+  active_.peak = attempt_.active;
+  requested_.peak = attempt_.requested;
+  inactive_split_.peak = attempt_.inactive_split;
+  inactive_split_.add(0);
+  return driver_.time() - attempt_.driver_time;
 }
 
 CachingStatistics CachingAllocator::caching_statistics() const {

@@ -50,6 +50,9 @@ class CachingAllocator final : public Allocator {
   Bytes available() const override;
   AllocatorStatistics statistics() const override { return caching_statistics(); }
   std::optional<AllocationFailure> last_failure() const override { return failure_; }
+  void reset_peaks() override;
+  void begin_attempt(Attempt attempt) override;
+  SimTime abandon_attempt() override;
 
   // The block is used on another stream as well: free() then records an event there, and the block
   // stays active until the event has completed. Use on its own stream needs nothing.
@@ -154,6 +157,11 @@ class CachingAllocator final : public Allocator {
   Gauge allocated_, reserved_, active_, inactive_split_, requested_;
   CachingStatistics counts_;  // the counters only
   std::optional<AllocationFailure> failure_;
+  struct {
+    std::int64_t allocated = 0, active = 0, inactive_split = 0, requested = 0;
+    SimTime driver_time{};
+    bool counts_retries = true;
+  } attempt_;  // peaks and time at its beginning
   bool trace_on_ = false;
   std::vector<MemoryTraceEvent> trace_;
 };

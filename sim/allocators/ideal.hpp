@@ -30,6 +30,7 @@ class IdealAllocator final : public Allocator {
   void free(std::uint64_t handle) override { give_back(Bytes(static_cast<std::int64_t>(handle))); }
   Bytes available() const override { return capacity_ - allocated_; }
   AllocatorStatistics statistics() const override;
+  void reset_peaks() override { peak_ = allocated_; }
 
  private:
   Bytes capacity_;

@@ -1,0 +1,445 @@
+// Programs played with the caching allocator in HBM. Every driver call takes 140 us.
+
+#include "sim/account.hpp"
+#include "sim/allocators/caching.hpp"
+#include "sim/executor.hpp"
+#include "sim/verify.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/program_builder.hpp"
+#include "tests/support/random_program.hpp"
+#include "tests/support/result_bytes.hpp"
+
+namespace tidemark::sim {
+namespace {
+
+using test::ProgramBuilder;
+
+const AllocatorRecord& hbm(const Result& result) { return result.allocators[0]; }
+
+SimulateOptions with(CachingAllocator& allocator, std::span<const KeptBuffer> carried = {}) {
+  SimulateOptions options;
+  options.allocators[0] = &allocator;
+  options.carried = carried;
+  return options;
+}
+
+SimTime stalled(const Program& program, const Result& result, StallCause cause) {
+  return account(program, result).stalled[static_cast<std::size_t>(cause)];
+}
+
+TEST_CASE("A kernel waits while the driver makes a segment, and not for what is cached") {
+  // k0 makes 3 MiB out of a segment of 20 MiB, k1 512 KiB out of one of 2 MiB, k2 another 512 KiB
+  // out of the rest of that. Free in split segments: 17 + 1.5 MiB once k1 has its own.
+  ProgramBuilder builder;
+  const BufferId a = builder.buffer(3_MiB);
+  const BufferId b = builder.buffer(512_KiB);
+  const BufferId c = builder.buffer(512_KiB);
+  builder.add(Stream::kCompute, 5_us, {}, {a});
+  builder.add(Stream::kCompute, 5_us, {}, {a, b});
+  const InstanceId k2 = builder.add(Stream::kCompute, 5_us, {}, {b, c});
+  const Program program = builder.build();
+  CachingAllocator allocator(64_MiB, {});
+  const Result result = simulate(program, with(allocator));
+
+  CHECK(result.records[index(k2)].start == 290_us);
+  CHECK(result.end == 295_us);
+  CHECK(stalled(program, result, StallCause::kAllocatorCall) == 280_us);
+  const AllocatorStatistics& end = hbm(result).end;
+  CHECK(end.allocated == 0_B);
+  CHECK(end.allocated_peak == 3_MiB + 512_KiB);
+  CHECK(end.active_peak == end.allocated_peak);
+  CHECK(end.reserved == 22_MiB);
+  CHECK(end.reserved_peak == 22_MiB);
+  CHECK(end.inactive_split == 0_B);
+  CHECK(end.inactive_split_peak == 17_MiB + 1536_KiB);
+  CHECK(end.driver_allocations == 2);
+  CHECK(end.driver_frees == 0);
+  CHECK(end.retries == 0);
+  CHECK(end.driver_time == 280_us);
+  // Most is alive once k1 has its buffer: 3.5 of 22 MiB.
+  const AllocatorStatistics& peak = hbm(result).at_peak;
+  CHECK(peak.allocated == end.allocated_peak);
+  CHECK(peak.reserved == 22_MiB);
+  CHECK(peak.driver_allocations == 2);
+  CHECK(verify(program, result, with(allocator)).empty());
+}
+
+TEST_CASE("The figures at the peak are those of its moment, not of the largest reservation") {
+  // 12 MiB, then 30 MiB beside them; when both are free, 21 MiB twice: the cached 30 MiB serve one,
+  // the other takes a segment of 22 MiB. Live: 12, 42, 42 (not more), reserved: 12, 42, 64.
+  ProgramBuilder builder;
+  const BufferId a = builder.buffer(12_MiB);
+  const BufferId b = builder.buffer(30_MiB);
+  const BufferId c = builder.buffer(21_MiB);
+  const BufferId d = builder.buffer(21_MiB);
+  builder.add(Stream::kCompute, 1_us, {}, {a});
+  builder.add(Stream::kCompute, 1_us, {}, {a, b});
+  builder.add(Stream::kCompute, 1_us, {}, {c, d});
+  CachingAllocator allocator(100_MiB, {});
+  const Result result = simulate(builder.build(), with(allocator));
+  CHECK(hbm(result).at_peak.allocated == 42_MiB);
+  CHECK(hbm(result).at_peak.reserved == 42_MiB);
+  CHECK(hbm(result).end.reserved_peak == 64_MiB);
+}
+
+// a (30 MiB) is copied out for 1 ms; k1 wants b (10 MiB) and d (14 MiB) beside it.
+struct Waiting {
+  Program program;
+  InstanceId copy{}, k1{};
+
+  Waiting() {
+    ProgramBuilder builder;
+    const BufferId a = builder.buffer(30_MiB);
+    const BufferId b = builder.buffer(10_MiB);
+    const BufferId d = builder.buffer(14_MiB);
+    const InstanceId k0 = builder.add(Stream::kCompute, 10_us, {}, {a});
+    copy = builder.add(Stream::kCopyOut, 1000_us, {k0}, {a}, Phase::kTransfer);
+    k1 = builder.add(Stream::kCompute, 10_us, {k0}, {b, d});
+    program = builder.build();
+  }
+};
+
+TEST_CASE("An instance that is refused gives back what it had, and no peak tells of it") {
+  // 50 MiB: b gets a segment, d does not (two calls that fail, around an empty cache), and b goes
+  // back. 40 MiB were allocated for a moment: not the peak. Once a is free, b and d are cut from
+  // what is cached. k1 pays for the three calls after its wait.
+  const Waiting w;
+  CachingAllocator allocator(50_MiB, {});
+  const Result result = simulate(w.program, with(allocator));
+  REQUIRE_FALSE(result.out_of_memory);
+  CHECK(result.records[index(w.copy)].finish == 1150_us);
+  CHECK(result.records[index(w.k1)].start == 1150_us + 420_us);
+  CHECK(stalled(w.program, result, StallCause::kAllocatorCall) == 140_us + 420_us);
+  CHECK(stalled(w.program, result, StallCause::kAllocation) == 1000_us);
+  const AllocatorStatistics& end = hbm(result).end;
+  CHECK(end.allocated_peak == 30_MiB);
+  CHECK(end.active_peak == 30_MiB);
+  CHECK(end.inactive_split_peak == 16_MiB);  // of a's 30, beside d
+  CHECK(end.reserved_peak == 40_MiB);        // the segment that b was given stayed
+  CHECK(end.driver_allocations == 2);
+  CHECK(end.driver_frees == 0);
+  CHECK(end.retries == 1);
+  CHECK(end.driver_time == 560_us);
+  CHECK(allocator.caching_statistics().requested_peak == 30_MiB);
+  CHECK(verify(w.program, result, with(allocator)).empty());
+}
+
+TEST_CASE("With room for all of it nobody waits; with room for less than the rest all is over") {
+  const Waiting w;
+  CachingAllocator enough(54_MiB, {}), little(23_MiB, {});
+  CHECK(simulate(w.program, with(enough)).records[index(w.k1)].start == 150_us + 280_us);
+  const Result failed = simulate(w.program, with(little));
+  REQUIRE(failed.out_of_memory);
+  CHECK(failed.out_of_memory->requested == 30_MiB);
+}
+
+TEST_CASE("Whoever asks again whenever something has come free counts one retry") {
+  // 40 MiB hold a1 (10) and a2 (20), which leave after 1 and 2 ms; k1 wants 40. Calls that fail
+  // come in pairs around emptying the cache: at first 2 calls; once a1 is free 2 and a segment
+  // given back; once a2 is free one that fails, a segment given back and one that succeeds.
+  ProgramBuilder builder;
+  const BufferId a1 = builder.buffer(10_MiB);
+  const BufferId a2 = builder.buffer(20_MiB);
+  const BufferId b = builder.buffer(40_MiB);
+  const InstanceId k0 = builder.add(Stream::kCompute, 10_us, {}, {a1, a2});
+  builder.add(Stream::kCopyOut, 1000_us, {k0}, {a1}, Phase::kTransfer);
+  builder.add(Stream::kNvmeWrite, 2000_us, {k0}, {a2}, Phase::kTransfer);
+  const InstanceId k1 = builder.add(Stream::kCompute, 10_us, {k0}, {b});
+  CachingAllocator allocator(40_MiB, {});
+  const Result result = simulate(builder.build(), with(allocator));
+  REQUIRE_FALSE(result.out_of_memory);
+  CHECK(result.records[index(k1)].start == 290_us + 2000_us + 8 * 140_us);
+  CHECK(hbm(result).end.retries == 1);
+  CHECK(hbm(result).end.driver_frees == 2);
+  CHECK(hbm(result).end.driver_allocations == 3);
+  CHECK(hbm(result).end.driver_time == 10 * 140_us);
+}
+
+TEST_CASE("Out of memory tells what the allocator found when it was last asked") {
+  // 64 MiB: a (21 MiB) takes a segment of 22 as a whole, since no more than 1 MiB would be left of
+  // it, b (3 MiB) sits in one of 20, and 22 are left; 23 MiB ask for a segment of 24. Reserved but
+  // not allocated: 17 MiB.
+  ProgramBuilder builder;
+  const BufferId a = builder.buffer(21_MiB);
+  const BufferId b = builder.buffer(3_MiB);
+  const BufferId c = builder.buffer(23_MiB);
+  const InstanceId k0 = builder.add(Stream::kCompute, 1_us, {}, {a, b});
+  const InstanceId k1 = builder.add(Stream::kCompute, 1_us, {k0}, {a, b, c});
+  CachingAllocator allocator(64_MiB, {});
+  const Result result = simulate(builder.build(), with(allocator));
+  REQUIRE(result.out_of_memory);
+  CHECK(result.out_of_memory->instance == k1);
+  CHECK(result.out_of_memory->buffer == c);
+  REQUIRE(result.out_of_memory->failure);
+  const AllocationFailure& failure = *result.out_of_memory->failure;
+  CHECK(failure.requested == 23_MiB);
+  CHECK(failure.tried == 24_MiB);
+  CHECK(failure.capacity == 64_MiB);
+  CHECK(failure.free == 22_MiB);
+  CHECK(failure.allocated == 25_MiB);
+  CHECK(failure.reserved_unallocated == 17_MiB);
+  CHECK(hbm(result).end.retries == 1);
+
+  CHECK_FALSE(simulate(Waiting().program).out_of_memory->failure);  // 1 MB, ideal: does not say
+}
+
+TEST_CASE("What stays after one step is where the next one begins, and nothing is asked for anew") {
+  // The weight takes a segment before the first step, and the kernel waits for that of its output.
+  ProgramBuilder builder;
+  const BufferId weight = builder.buffer(3_MiB);
+  const BufferId output = builder.buffer(100_B);
+  builder.edit(weight).initial = builder.edit(weight).persistent = true;
+  builder.add(Stream::kCompute, 5_us, {}, {weight, output});
+  const Program program = builder.build();
+  CachingAllocator allocator(64_MiB, {});
+  const Result first = simulate(program, with(allocator));
+  CHECK(first.end == 145_us);
+  CHECK(hbm(first).end.driver_allocations == 2);
+  CHECK(hbm(first).end.driver_time == 280_us);
+  REQUIRE(first.kept.size() == 1);
+  CHECK(first.kept[0].buffer == weight);
+  const std::uint64_t address = allocator.address_of(first.kept[0].handle);
+
+  const Result second = simulate(program, with(allocator, first.kept));
+  CHECK(second.end == 5_us);
+  CHECK(hbm(second).end.driver_allocations == 0);
+  CHECK(hbm(second).end.driver_time == 0_us);
+  CHECK(hbm(second).end.allocated == 3_MiB);
+  CHECK(hbm(second).end.allocated_peak == 3_MiB + 512_B);
+  CHECK(hbm(second).at_peak.reserved == 22_MiB);
+  CHECK(allocator.address_of(second.kept[0].handle) == address);
+  REQUIRE(second.memory.size() == first.memory.size());
+  CHECK(second.memory[0].buffer == weight);
+  CHECK(verify(program, second, with(allocator, first.kept)).empty());
+
+  builder.edit(weight).initial = false;
+  CHECK_THROWS_AS(simulate(builder.build(), with(allocator, second.kept)), InternalError);
+}
+
+TEST_CASE("Peaks of a run start from what is there, not from what an earlier run reached") {
+  ProgramBuilder large, small;
+  large.add(Stream::kCompute, 1_us, {}, {large.buffer(30_MiB)});
+  small.add(Stream::kCompute, 1_us, {}, {small.buffer(1_B)});
+  CachingAllocator allocator(64_MiB, {});
+  simulate(large.build(), with(allocator));
+  const Result result = simulate(small.build(), with(allocator));
+  CHECK(hbm(result).end.allocated_peak == 512_B);
+  CHECK(hbm(result).end.reserved_peak == 32_MiB);  // 30 are still cached
+}
+
+TEST_CASE("Each stream has its own pool; what another stream copies returns to the pool it is of") {
+  // x is made on the compute stream and copied out; when that has ended the compute stream uses the
+  // block again. The copy-in stream finds nothing in its own pool though there is room.
+  ProgramBuilder builder;
+  const BufferId x = builder.buffer(100_B);
+  const BufferId y = builder.buffer(100_B);
+  const BufferId z = builder.buffer(100_B);
+  const InstanceId k0 = builder.add(Stream::kCompute, 1_us, {}, {x});
+  const InstanceId out = builder.add(Stream::kCopyOut, 1_us, {k0}, {x}, Phase::kTransfer);
+  const InstanceId k1 = builder.add(Stream::kCompute, 1_us, {out}, {y});
+  const InstanceId in = builder.add(Stream::kCopyIn, 1_us, {k1}, {z}, Phase::kTransfer);
+  CachingAllocator allocator(64_MiB, {});
+  allocator.trace(Trace::kOn);
+  const Result result = simulate(builder.build(), with(allocator));
+  CHECK(result.records[index(k1)].start == 142_us);
+  CHECK(result.records[index(in)].start == 143_us + 140_us);
+  CHECK(hbm(result).end.driver_allocations == 2);
+  std::vector<std::uint64_t> addresses;
+  for (const MemoryTraceEvent& event : allocator.trace_events()) {
+    if (event.action == MemoryAction::kAlloc) addresses.push_back(event.address);
+  }
+  REQUIRE(addresses.size() == 3);
+  CHECK(addresses[1] == addresses[0]);
+  CHECK(addresses[2] != addresses[0]);
+}
+
+TEST_CASE("Nothing is taken for 0 bytes, and one byte takes 512") {
+  ProgramBuilder builder;
+  const BufferId none = builder.buffer(0_B);
+  const BufferId one = builder.buffer(1_B);
+  builder.add(Stream::kCompute, 1_us, {}, {none});
+  builder.add(Stream::kCompute, 1_us, {}, {none, one});
+  CachingAllocator allocator(64_MiB, {});
+  const Result result = simulate(builder.build(), with(allocator));
+  CHECK(result.records[0].start == 0_us);
+  CHECK(result.records[1].start == 141_us);
+  CHECK(result.memory.size() == 4);
+  CHECK(hbm(result).at_peak.allocated == 512_B);
+  CHECK(hbm(result).end.allocated == 0_B);
+}
+
+TEST_CASE("An ideal tier reports bytes as they are, and no driver") {
+  ProgramBuilder builder;
+  builder.add(Stream::kCompute, 1_us, {}, {builder.buffer(100_B)});
+  const Result result = simulate(builder.build());
+  CHECK(hbm(result).end.allocated == 0_B);
+  CHECK(hbm(result).end.reserved_peak == 100_B);
+  CHECK(hbm(result).at_peak.allocated == 100_B);
+  CHECK(hbm(result).at_peak.reserved == 100_B);
+  CHECK(hbm(result).end.driver_allocations == 0);
+  CHECK(result.kept.empty());
+}
+
+// Random programs
+
+Bytes rounded(Bytes bytes) { return Bytes((bytes.count + 511) / 512 * 512); }
+
+// HBM as the memory events tell it, each buffer in whole units of 512 B. A block above 1 MiB may be
+// up to 1 MiB larger than that, since so little is not split off: `slack`.
+struct RoundedLevels {
+  Bytes end, peak, at_live_peak, slack;
+
+  RoundedLevels(const Program& program, const Result& result) {
+    Bytes live, most{-1};
+    for (const MemoryEvent& event : result.memory) {
+      const Buffer& buffer = program.buffers[index(event.buffer)];
+      if (buffer.tier != Tier::kHbm) continue;
+      const std::int64_t sign = event.allocated ? 1 : -1;
+      live += Bytes(sign * buffer.bytes.count);
+      end += Bytes(sign * rounded(buffer.bytes).count);
+      if (event.allocated && rounded(buffer.bytes) > 1_MiB) slack += 1_MiB;
+      if (end > peak) peak = end;
+      if (live <= most) continue;
+      most = live;
+      at_live_peak = end;
+    }
+  }
+};
+
+void require_level(Bytes allocated, Bytes level, Bytes slack) {
+  REQUIRE(allocated >= level);
+  REQUIRE(allocated <= level + slack);
+}
+
+void require_identities(const Program& program, const CachingSettings& settings,
+                        const Result& result, SimTime before_the_step) {
+  const RoundedLevels levels(program, result);
+  const AllocatorStatistics& end = hbm(result).end;
+  const Bytes slack = settings.expandable_segments ? 0_B : levels.slack;
+  require_level(end.allocated, levels.end, slack);
+  require_level(end.allocated_peak, levels.peak, slack);
+  require_level(hbm(result).at_peak.allocated, levels.at_live_peak, slack);
+  for (const AllocatorStatistics& at : {end, hbm(result).at_peak}) {
+    REQUIRE(at.reserved >= at.active);
+    REQUIRE(at.active == at.allocated);  // a buffer lives until its last user has finished
+    REQUIRE(at.reserved <= end.reserved_peak);
+    REQUIRE(at.reserved.count % (2 << 20) == 0);
+    REQUIRE(at.inactive_split <= at.reserved - at.allocated);
+  }
+  REQUIRE(end.reserved_peak >= end.active_peak);
+  REQUIRE(end.active_peak == end.allocated_peak);
+
+  SimTime stalls = result.compute_busy;
+  for (const Stall& stall : result.stalls) stalls += stall.end - stall.begin;
+  REQUIRE(stalls == result.end);
+  if (result.out_of_memory) return;
+  // Each driver call of the step delayed somebody, exactly once; save those of an instance that in
+  // the end found its buffers taken by others.
+  SimTime delays{};
+  bool taken_by_others = false;
+  std::vector<SimTime> asked(program.instances.size(), kNever);
+  for (const MemoryEvent& event : result.memory) {
+    if (event.allocated && event.instance != kNoInstance) asked[index(event.instance)] = event.time;
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const InstanceRecord& record = result.records[i];
+    if (asked[i] != kNever) delays += record.start - asked[i];
+    taken_by_others = taken_by_others || (asked[i] == kNever && record.start > record.ready);
+  }
+  REQUIRE(before_the_step + delays <= end.driver_time);
+  if (!taken_by_others) REQUIRE(before_the_step + delays == end.driver_time);
+}
+
+SimTime driver_time_of_initial(const Program& program, CachingAllocator allocator) {
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.initial && buffer.tier == Tier::kHbm) {
+      allocator.allocate(buffer.bytes, Stream::kCompute);
+    }
+  }
+  return allocator.statistics().driver_time;
+}
+
+Program program_of(std::uint32_t seed) {
+  test::RandomProgramShape shape;
+  shape.instances = 20 + seed % 181;
+  shape.buffers = shape.instances;
+  shape.streams = 1 + seed % 7;
+  shape.longest = seed % 2 == 0 ? 20 : 2'000'000'000;
+  const std::array<std::int64_t, 4> most = {3'000, 3'000'000, 30'000'000, 300'000'000};
+  shape.most_bytes = most[seed % most.size()];
+  shape.reach = 30;
+  shape.use_reach = 4;
+  shape.limited = false;
+  return test::random_program(seed, shape);
+}
+
+constexpr Bytes kPlenty{std::int64_t{1} << 50};
+
+void require_verified(const Program& program, const Result& result,
+                      const SimulateOptions& options) {
+  for (const Violation& violation : verify(program, result, options)) {
+    FAIL_CHECK(name_of(violation.rule) << ": " << violation.text);
+  }
+}
+
+TEST_CASE("What the allocator counts is what lives, rounded, in every random program") {
+  int out_of_memory = 0, retried = 0, waited = 0;
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    const Program program = program_of(seed);
+    CachingSettings settings;
+    settings.expandable_segments = seed % 3 == 0;
+    const CachingAllocator unlimited(kPlenty, settings);
+    CachingAllocator plenty = unlimited;
+    const Result free = simulate(program, with(plenty));
+    REQUIRE_FALSE(free.out_of_memory);
+    require_identities(program, settings, free, driver_time_of_initial(program, unlimited));
+    require_verified(program, free, with(plenty));
+
+    // What it reserved is enough; less makes it wait, empty its cache or fail.
+    CachingAllocator exact(hbm(free).end.reserved_peak, settings);
+    REQUIRE(test::bytes_of(simulate(program, with(exact))) == test::bytes_of(free));
+    test::Random random(seed);
+    const Bytes capacity(random.between(hbm(free).end.allocated_peak.count * 9 / 10,
+                                        hbm(free).end.reserved_peak.count));
+    const CachingAllocator empty(capacity, settings);
+    CachingAllocator tight = empty;
+    const Result result = simulate(program, with(tight));
+    require_identities(program, settings, result, driver_time_of_initial(program, empty));
+    require_verified(program, result, with(tight));
+    REQUIRE(hbm(result).end.reserved_peak <= capacity);
+    std::int64_t starts = 0;
+    for (const InstanceRecord& record : result.records) starts += record.ready != kNever;
+    REQUIRE(hbm(result).end.retries <= starts + std::ssize(program.buffers));
+    out_of_memory += result.out_of_memory ? 1 : 0;
+    retried += hbm(result).end.retries > 0 ? 1 : 0;
+    for (const Stall& stall : result.stalls) waited += stall.cause == StallCause::kAllocation;
+  }
+  CHECK(out_of_memory > 30);
+  CHECK(out_of_memory < 300);
+  CHECK(retried > 100);
+  CHECK(waited > 50);
+}
+
+TEST_CASE("Steps repeated on one allocator come to ask the driver for nothing") {
+  for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+    CAPTURE(seed);
+    Program program = program_of(seed);
+    for (Buffer& buffer : program.buffers) buffer.persistent = buffer.initial;
+    CachingAllocator allocator(kPlenty, {});
+    Result result = simulate(program, with(allocator));
+    int steps = 1;
+    for (; steps < 6 && hbm(result).end.driver_allocations > 0; ++steps) {
+      const Result next = simulate(program, with(allocator, result.kept));
+      REQUIRE(hbm(next).end.allocated == hbm(result).end.allocated);
+      require_identities(program, {}, next, 0_us);
+      require_verified(program, next, with(allocator, result.kept));
+      result = next;
+    }
+    REQUIRE(steps < 6);
+    REQUIRE(stalled(program, result, StallCause::kAllocatorCall) == 0_us);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::sim
