@@ -15,6 +15,11 @@ enum class Capacity : std::uint8_t {
   kIgnored,  // for finding what a step would need
 };
 
+// What the driver itself takes: no allocator hands it out, it is set aside.
+constexpr bool is_set_aside(const Buffer& buffer) {
+  return buffer.category == Category::kRuntime && buffer.initial && buffer.persistent;
+}
+
 struct SimulateOptions {
   // Who hands out the bytes of a tier; nullptr: ideal, with the program's capacity. An allocator
   // may hold `carried` and have more cached; its peaks start anew.

@@ -154,7 +154,9 @@ std::optional<BufferId> Residency::refused_by_allocators(Stream stream, SimTime&
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const std::size_t t = tier(wanted_[i]);
     if (ideal_[t] != nullptr) continue;
-    if (const auto granted = allocators_[t]->allocate(buffer(wanted_[i]).bytes, stream)) {
+    if (is_set_aside(buffer(wanted_[i]))) {
+      if (allocators_[t]->set_aside(buffer(wanted_[i]).bytes)) continue;
+    } else if (const auto granted = allocators_[t]->allocate(buffer(wanted_[i]).bytes, stream)) {
       handles_[index(wanted_[i])] = granted->handle;
       spent += granted->driver_time;
       continue;

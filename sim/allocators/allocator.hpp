@@ -62,6 +62,9 @@ class Allocator {
   // say.
   virtual std::optional<AllocationFailure> last_failure() const { return std::nullopt; }
 
+  // Memory that others have taken for good (the CUDA context); false: there is not as much. It is
+  // in no statistics, unless the allocator knows no difference.
+  virtual bool set_aside(Bytes bytes) { return allocate(bytes, Stream::kCompute).has_value(); }
   // Peaks are what is there now.
   virtual void reset_peaks() {}
   // What is asked for from here on belongs to one attempt. Only a first one counts its retries.

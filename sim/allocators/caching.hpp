@@ -50,6 +50,7 @@ class CachingAllocator final : public Allocator {
   Bytes available() const override;
   AllocatorStatistics statistics() const override { return caching_statistics(); }
   std::optional<AllocationFailure> last_failure() const override { return failure_; }
+  bool set_aside(Bytes bytes) override { return driver_.set_aside(bytes); }
   void reset_peaks() override;
   void begin_attempt(Attempt attempt) override;
   SimTime abandon_attempt() override;

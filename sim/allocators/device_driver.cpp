@@ -64,6 +64,12 @@ void DeviceDriver::unmap(std::int64_t pages, Bytes page) {
   used_ -= page * pages;
 }
 
+bool DeviceDriver::set_aside(Bytes size) {
+  if (size > free_memory()) return false;
+  used_ += size;
+  return true;
+}
+
 void DeviceDriver::occupy(std::uint64_t address, Bytes size) {
   used_ += size;
   ranges_.emplace(address, size.count);

@@ -37,6 +37,8 @@ class DeviceDriver {
   bool map(std::int64_t pages, Bytes page);  // all of them or none
   void unmap(std::int64_t pages, Bytes page);
 
+  // Memory of others; false: there is not as much.
+  bool set_aside(Bytes size);
   // Memory that was there before the first call.
   void occupy(std::uint64_t address, Bytes size);
   // Addresses for the next calls of allocate(), in turn: for replaying a recorded run.

@@ -53,7 +53,7 @@ std::unique_ptr<Allocator> make_caching(Bytes capacity, std::string_view setting
 constexpr auto kKinds = std::to_array<AllocatorKind>({
     {"ideal", "live bytes only: no rounding, no fragmentation", {}, check_ideal, make_ideal},
     {"caching", "PyTorch's CUDA caching allocator, rule by rule", kCachingSettings, check_caching,
-     make_caching},
+     make_caching, true},
 });
 
 }  // namespace

@@ -27,6 +27,7 @@ struct AllocatorKind {
   std::optional<std::string> (*check)(std::string_view settings);
   // An empty tier of `capacity`; `settings` has passed check().
   std::unique_ptr<Allocator> (*make)(Bytes capacity, std::string_view settings);
+  bool keeps_cache = false;  // from one step to the next: steps are to follow on one allocator
 };
 
 std::span<const AllocatorKind> allocator_kinds();

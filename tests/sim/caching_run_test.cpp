@@ -268,6 +268,31 @@ TEST_CASE("Nothing is taken for 0 bytes, and one byte takes 512") {
   CHECK(hbm(result).end.allocated == 0_B);
 }
 
+TEST_CASE("The CUDA context is the driver's: room that is gone, but nothing of the allocator's") {
+  // Of 64 MiB 23 are the context's: 20 + 20 MiB of segments fit, a third does not.
+  ProgramBuilder builder;
+  const BufferId context = builder.buffer(23_MiB, Tier::kHbm, Category::kRuntime);
+  builder.edit(context).initial = builder.edit(context).persistent = true;
+  const BufferId x = builder.buffer(20_MiB);
+  const BufferId y = builder.buffer(20_MiB);
+  builder.add(Stream::kCompute, 1_us, {}, {x, y});
+  const Program program = builder.build();
+  CachingAllocator allocator(64_MiB, {}), less(62_MiB, {}), none(22_MiB, {});
+  const Result first = simulate(program, with(allocator));
+  REQUIRE_FALSE(first.out_of_memory);
+  CHECK(hbm(first).end.reserved_peak == 40_MiB);
+  CHECK(hbm(first).end.allocated == 0_B);
+  REQUIRE(first.kept.size() == 1);
+  const Result second = simulate(program, with(allocator, first.kept));  // the same context
+  REQUIRE_FALSE(second.out_of_memory);
+  CHECK(hbm(second).end.driver_allocations == 0);
+  const Result failed = simulate(program, with(less));
+  REQUIRE(failed.out_of_memory);
+  CHECK(failed.out_of_memory->failure->capacity == 62_MiB);
+  CHECK(failed.out_of_memory->failure->free == 19_MiB);
+  CHECK(simulate(program, with(none)).out_of_memory->instance == kNoInstance);
+}
+
 TEST_CASE("An ideal tier reports bytes as they are, and no driver") {
   ProgramBuilder builder;
   builder.add(Stream::kCompute, 1_us, {}, {builder.buffer(100_B)});
@@ -293,7 +318,7 @@ struct RoundedLevels {
     Bytes live, most{-1};
     for (const MemoryEvent& event : result.memory) {
       const Buffer& buffer = program.buffers[index(event.buffer)];
-      if (buffer.tier != Tier::kHbm) continue;
+      if (buffer.tier != Tier::kHbm || is_set_aside(buffer)) continue;
       const std::int64_t sign = event.allocated ? 1 : -1;
       live += Bytes(sign * buffer.bytes.count);
       end += Bytes(sign * rounded(buffer.bytes).count);
@@ -352,7 +377,7 @@ void require_identities(const Program& program, const CachingSettings& settings,
 
 SimTime driver_time_of_initial(const Program& program, CachingAllocator allocator) {
   for (const Buffer& buffer : program.buffers) {
-    if (buffer.initial && buffer.tier == Tier::kHbm) {
+    if (buffer.initial && buffer.tier == Tier::kHbm && !is_set_aside(buffer)) {
       allocator.allocate(buffer.bytes, Stream::kCompute);
     }
   }
@@ -371,6 +396,14 @@ Program program_of(std::uint32_t seed) {
   shape.use_reach = 4;
   shape.limited = false;
   return test::random_program(seed, shape);
+}
+
+Bytes set_aside(const Program& program) {
+  Bytes sum;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.tier == Tier::kHbm && is_set_aside(buffer)) sum += buffer.bytes;
+  }
+  return sum;
 }
 
 constexpr Bytes kPlenty{std::int64_t{1} << 50};
@@ -397,12 +430,13 @@ TEST_CASE("What the allocator counts is what lives, rounded, in every random pro
     require_verified(program, free, with(plenty));
 
     // What it reserved is enough; less makes it wait, empty its cache or fail.
-    CachingAllocator exact(hbm(free).end.reserved_peak, settings);
+    const Bytes others = set_aside(program);
+    CachingAllocator exact(hbm(free).end.reserved_peak + others, settings);
     REQUIRE(test::bytes_of(simulate(program, with(exact))) == test::bytes_of(free));
     test::Random random(seed);
     const Bytes capacity(random.between(hbm(free).end.allocated_peak.count * 9 / 10,
                                         hbm(free).end.reserved_peak.count));
-    const CachingAllocator empty(capacity, settings);
+    const CachingAllocator empty(capacity + others, settings);
     CachingAllocator tight = empty;
     const Result result = simulate(program, with(tight));
     require_identities(program, settings, result, driver_time_of_initial(program, empty));
