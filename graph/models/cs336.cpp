@@ -37,7 +37,8 @@ class Cs336 final : public Script {
     tape.layer = -1;
     norm_ = parameter({h}, "ln_final");
     head_ = model.tied_embeddings ? embedding_ : parameter({model.vocab, h}, "lm_head");
-    table_ = tape.initial({2, model.max_positions, model.head_dim / 2}, DType::kF32,
+    // A buffer of the module: it has the parameters' type, as after module.to().
+    table_ = tape.initial({2, model.max_positions, model.head_dim / 2}, embedding_.dtype(),
                           Category::kConstants, "rotary table");
   }
 

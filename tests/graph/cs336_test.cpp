@@ -200,6 +200,26 @@ TEST_CASE("scratch of norm-gradient sums is there from 1024 tokens on, for one o
   CHECK(buffers == 49);
 }
 
+TEST_CASE("with 16-bit parameters the attention of cs336 stays in 16 bits") {
+  // The rotary table is a buffer, so it has the parameters' type and the scores have it too. Under
+  // autocast the exponentials and the quotient are fp32.
+  LoweringInput input = input_of(gpu_targets().at(1));
+  input.model.layers = 1;
+  const auto fp32_scores = [&](Precision precision) {
+    input.training.precision = precision;
+    const StepGraph graph = lower(input);
+    int count = 0;
+    for (const Tensor& tensor : graph.tensors) {
+      if (tensor.initial() || graph.op(tensor.producer).phase != Phase::kForward) continue;
+      if (tensor.dtype != DType::kF32) continue;
+      count += tensor.shape.elements() == 4 * 16 * 512 * 512 ? 1 : 0;
+    }
+    return count;
+  };
+  CHECK(fp32_scores(Precision::kBf16) == 0);
+  CHECK(fp32_scores(Precision::kAutocast) == 3);  // the cast, exp, the quotient
+}
+
 TEST_CASE("the hand-written AdamW replaces its moments, the framework's keeps them") {
   LoweringInput input = input_of(gpu_targets().at(0));
   input.model.layers = 1;
