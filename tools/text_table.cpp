@@ -26,6 +26,16 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   return align == Align::kLeft ? text + blanks : blanks + text;
 }
 
+// A number and what follows it stay on one line: "33.3 %", "(268.4 MB".
+std::size_t end_of_word(std::string_view text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  const std::size_t digit = word.find_first_not_of('(');
+  const bool number = digit != std::string_view::npos && word[digit] >= '0' && word[digit] <= '9';
+  if (!number || end == text.size()) return end;
+  return std::min(text.find(' ', end + 1), text.size());
+}
+
 void append_line(std::string& out, std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   out += line + '\n';
@@ -42,7 +52,7 @@ std::size_t text_width(std::string_view text) {
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = end_of_word(text);
     const std::string_view word = text.substr(0, end);
     std::string& line = lines.back();
     if (line.empty()) {

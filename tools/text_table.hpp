@@ -43,7 +43,8 @@ class TextTable {
 // Characters (code points) of UTF-8 text.
 std::size_t text_width(std::string_view text);
 
-// Lines of at most `width` characters, broken at blanks; a longer word has a line of its own.
+// Lines of at most `width` characters, broken at blanks, but not between a number and what follows
+// it; a longer word has a line of its own.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 }  // namespace tidemark::tools

@@ -20,6 +20,11 @@ TEST_CASE("text breaks at blanks, and only where it would be too wide") {
   CHECK(wrap("", 5) == std::vector<std::string>{""});
 }
 
+TEST_CASE("a number stays with its unit") {
+  CHECK(wrap("waits 33.3 % of", 12) == std::vector<std::string>{"waits 33.3 %", "of"});
+  CHECK(wrap("waits 33.3 % of", 11) == std::vector<std::string>{"waits", "33.3 % of"});
+}
+
 TEST_CASE("columns are as wide as their widest cell, numbers stand at the right") {
   TextTable table({{"name", Align::kLeft}, {"GB"}});
   table.add_row({"a", "142.6"});
