@@ -13,7 +13,8 @@ namespace tidemark::tools {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr std::size_t kNameWidth = 34;
+constexpr std::size_t kNameWidth = 34;  // of a strategy, where nothing is swept
+constexpr std::size_t kLeastNameWidth = 16;
 
 // One unit for all cells of a column, chosen by the largest.
 struct Scale {
@@ -80,11 +81,16 @@ std::string swept_name(const std::string& key) { return key.substr(key.rfind('.'
 
 std::vector<TextColumn> columns_for(std::span<const Report> runs, Scale bytes, Scale time) {
   std::vector<TextColumn> columns;
-  for (const auto& [key, value] : runs.front().point) columns.push_back({swept_name(key) + "\n"});
+  std::size_t name_width = kNameWidth;
+  for (const auto& [key, value] : runs.front().point) {
+    columns.push_back({swept_name(key) + "\n"});
+    const std::size_t taken = swept_name(key).size() + 2;
+    name_width -= std::min(taken, name_width - kLeastNameWidth);
+  }
   const auto with_unit = [](const char* title, Scale scale) {
     return TextColumn{fmt::format("{}\n{}", title, scale.unit)};
   };
-  columns.push_back({"strategy\n", Align::kLeft, kNameWidth});
+  columns.push_back({"strategy\n", Align::kLeft, name_width});
   columns.push_back({"fits\n", Align::kLeft});
   columns.push_back(with_unit("HBM", bytes));
   columns.push_back(with_unit("host", bytes));
