@@ -19,6 +19,7 @@
 #include "scenarios/scenario.hpp"
 #include "sim/account.hpp"
 #include "sim/result.hpp"
+#include "tools/remedies.hpp"
 
 namespace tidemark::tools {
 
@@ -90,6 +91,7 @@ struct Report {
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
   std::string bottleneck;                               // one sentence
+  std::optional<Remedies> remedies;                     // where asked for and it does not fit
 
   bool fits() const { return !out_of_memory.has_value(); }
   const TierReport& tier(Tier t) const { return tiers[static_cast<std::size_t>(t)]; }

@@ -9,6 +9,7 @@
 #include "tools/formats/format.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
+#include "tools/remedies.hpp"
 #include "tools/select.hpp"
 #include "tools/user_error.hpp"
 
@@ -24,6 +25,7 @@ struct RunArguments {
   std::string csv;
   std::size_t top = 0;
   bool require_fit = false;
+  bool why_not_fit = false;
 };
 
 constexpr std::size_t kListedInJson = 10;
@@ -48,13 +50,31 @@ std::vector<ScenarioReports> evaluate_scenarios(const std::vector<scenarios::Sce
   return grouped;
 }
 
+// With a line of progress of its own for each round of the search.
+std::vector<Report> simulate_changed(std::span<const scenarios::RunSpec> runs) {
+  Progress progress(runs.size());
+  return evaluate_all(runs, {.largest = 0},
+                      [&](std::size_t finished) { progress.finished(finished); });
+}
+
+void add_remedies(const std::vector<scenarios::Scenario>& scenarios,
+                  std::vector<ScenarioReports>& reports) {
+  for (std::size_t s = 0; s < scenarios.size(); ++s) {
+    for (std::size_t r = 0; r < scenarios[s].runs.size(); ++r) {
+      Report& report = reports[s].runs[r];
+      report.remedies = find_remedies(scenarios[s].runs[r], report, simulate_changed);
+    }
+  }
+}
+
 ExitStatus run(const RunArguments& arguments) {
   if (arguments.json == kStandardOutput && arguments.csv == kStandardOutput) {
     throw UserError("--json and --csv cannot both go to standard output");
   }
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
-  const std::vector<ScenarioReports> reports =
+  std::vector<ScenarioReports> reports =
       evaluate_scenarios(scenarios, {.largest = std::max(kListedInJson, arguments.top)});
+  if (arguments.why_not_fit) add_remedies(scenarios, reports);
 
   const FormatOptions options{.largest = arguments.top};
   if (!arguments.json.empty()) {
@@ -90,10 +110,14 @@ void add_run(CLI::App& app, Action& action) {
       ->check(CLI::Range(0, 1'000'000));
   command.add_flag("--require-fit", arguments->require_fit,
                    "exit with status 1 unless every run fits");
+  command.add_flag("--why-not-fit", arguments->why_not_fit,
+                   "for each run that does not fit: the changes that make it fit, each simulated, "
+                   "and what they cost in time");
   command.footer(
       "Examples:\n"
       "  tidemark run scenarios/7b-on-80gb.yaml\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --strategy 'checkpoint every block' --top 5\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --why-not-fit\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --set training.micro_batch=4 --csv runs.csv\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --json - | jq '.runs[].step_time_s'\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --require-fit || echo does not fit");

@@ -98,6 +98,44 @@ Json out_of_memory_json(const Report& report) {
           {"first_step", oom.first_step}};
 }
 
+Json remedy_json(const Remedy& remedy) {
+  Json changes = Json::array();
+  for (const Change& change : remedy.changes) {
+    Json set = Json::array();
+    for (const scenarios::Override& each : change.overrides)
+      set.push_back(each.key + "=" + each.value);
+    changes.push_back({{"words", change.words},
+                       {"yaml", as_yaml(std::span(&change, 1))},
+                       {"set", std::move(set)},
+                       {"alters_training", change.alters_training}});
+  }
+  return {{"changes", std::move(changes)},
+          {"fits", remedy.fits},
+          {"peak_bytes", remedy.peak.count},
+          {"saves_bytes", remedy.saves.count},
+          {"step_time_s", seconds(remedy.step_time)},
+          {"costs_s", seconds(remedy.costs)},
+          {"alters_training", remedy.alters_training()}};
+}
+
+Json remedy_list(const std::vector<Remedy>& remedies) {
+  Json list = Json::array();
+  for (const Remedy& remedy : remedies) list.push_back(remedy_json(remedy));
+  return list;
+}
+
+// "remedies" are those that fit, best first; "single_changes" what each does alone.
+void add_remedies(const Remedies& remedies, Json& run) {
+  run["remedies"] = remedy_list(remedies.answers);
+  run["single_changes"] = remedy_list(remedies.alone);
+  run["remedy_search"] = {{"tier", kTierNames[static_cast<std::size_t>(remedies.tier)]},
+                          {"needed_bytes", remedies.needed.count},
+                          {"simulations", remedies.simulations},
+                          {"pairs", remedies.pairs},
+                          {"triples", remedies.triples},
+                          {"left_out", remedies.left_out}};
+}
+
 Json run_json(const Report& report) {
   Json point = Json::object();
   for (const auto& [key, value] : report.point) point[key] = Json::parse(value, nullptr, false);
@@ -105,18 +143,20 @@ Json run_json(const Report& report) {
     if (point[key].is_discarded())
       point[key] = value;  // a number or true stays one, a word is text
   }
-  return {{"strategy", report.strategy},
-          {"point", std::move(point)},
-          {"fits", report.fits()},
-          {"out_of_memory", out_of_memory_json(report)},
-          {"step_time_s", seconds(report.step_time)},
-          {"tokens_per_s", report.tokens_per_second},
-          {"model_flops", report.model_flops.count},
-          {"hardware_flops", report.hardware_flops.count},
-          {"mfu", report.mfu},
-          {"parameters", report.parameters},
-          {"bottleneck", report.bottleneck},
-          {"ranks", Json::array({rank_json(report)})}};
+  Json json = {{"strategy", report.strategy},
+               {"point", std::move(point)},
+               {"fits", report.fits()},
+               {"out_of_memory", out_of_memory_json(report)},
+               {"step_time_s", seconds(report.step_time)},
+               {"tokens_per_s", report.tokens_per_second},
+               {"model_flops", report.model_flops.count},
+               {"hardware_flops", report.hardware_flops.count},
+               {"mfu", report.mfu},
+               {"parameters", report.parameters},
+               {"bottleneck", report.bottleneck},
+               {"ranks", Json::array({rank_json(report)})}};
+  if (report.remedies) add_remedies(*report.remedies, json);
+  return json;
 }
 
 Json scenario_json(const ScenarioReports& scenario) {

@@ -175,6 +175,9 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
   if (options.largest > 0) {
     for (const Report& run : runs) append_largest(out, run, options.largest);
   }
+  for (const Report& run : runs) {
+    if (run.remedies) out += "\n" + remedies_text(label(run), *run.remedies, kWidth);
+  }
   return out;
 }
 

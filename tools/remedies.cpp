@@ -1,0 +1,199 @@
+#include "tools/remedies.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "scenarios/sizes.hpp"
+#include "tools/report.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+using scenarios::RunSpec;
+
+constexpr std::size_t kMostChanges = 3;
+
+// Of the first and of every later step.
+Bytes most_in(const Report& report, Tier tier) {
+  const TierReport& all = report.tier(tier);
+  return std::max({all.peak, all.peak_reserved, all.first_step_peak});
+}
+
+// Bytes less in each phase: what makes a guess at the peak of several changes together.
+using PhaseSavings = std::array<std::int64_t, sim::kStepPartCount>;
+
+// A set of changes by their places in the list of singles.
+struct Combination {
+  std::vector<std::size_t> members;  // ascending
+  std::int64_t promised = 0;         // peak, if savings add up in each phase
+};
+
+class Search {
+ public:
+  Search(const RunSpec& run, const Report& report, const SimulateAll& simulate_all)
+      : run_(run), report_(report), simulate_all_(simulate_all) {
+    found_.tier = report.out_of_memory->tier;
+    found_.capacity = report.tier(found_.tier).capacity;
+    found_.needed = most_in(report, found_.tier);
+    found_.step_time = report.step_time;
+  }
+
+  Remedies run() && {
+    try_singles();
+    for (std::size_t size = 2; size <= kMostChanges && !answered(); ++size) try_sets(size);
+    std::ranges::stable_sort(found_.answers, {}, [](const Remedy& remedy) {
+      return std::tuple(remedy.alters_training(), remedy.changes.size(), remedy.step_time,
+                        remedy.peak);
+    });
+    std::ranges::stable_sort(found_.alone, std::greater(), &Remedy::saves);
+    return std::move(found_);
+  }
+
+ private:
+  bool answered() const {
+    return std::ranges::any_of(found_.answers,
+                               [](const Remedy& remedy) { return !remedy.alters_training(); });
+  }
+
+  void try_singles() {
+    std::vector<std::vector<Change>> sets;
+    for (Change& change : changes_for(run_)) sets.push_back({std::move(change)});
+    const std::vector<Remedy> tried = simulate(std::move(sets), kMostSingles, &savings_);
+    for (const Remedy& remedy : tried) {
+      if (remedy.fits) found_.answers.push_back(remedy);
+    }
+    found_.alone = tried;
+  }
+
+  // Simulates at most `most` of the sets that make runs, in their order.
+  std::vector<Remedy> simulate(std::vector<std::vector<Change>> sets, std::size_t most,
+                               std::vector<PhaseSavings>* savings) {
+    std::vector<RunSpec> runs;
+    std::vector<Remedy> remedies;
+    for (std::vector<Change>& changes : sets) {
+      std::optional<RunSpec> changed = with_changes(run_, changes);
+      if (!changed) continue;
+      if (runs.size() == most || scenarios::estimate_rows(*changed) > kMostRowsOfAChange) {
+        ++found_.left_out;
+        continue;
+      }
+      runs.push_back(std::move(*changed));
+      remedies.push_back({});
+      remedies.back().changes = std::move(changes);
+    }
+    const std::vector<Report> reports = simulate_all_(runs);
+    found_.simulations += reports.size();
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      const PhaseSavings phases = describe(remedies[i], reports[i]);
+      if (savings != nullptr) savings->push_back(phases);
+    }
+    return remedies;
+  }
+
+  PhaseSavings describe(Remedy& remedy, const Report& report) const {
+    remedy.fits = report.fits();
+    remedy.peak = most_in(report, found_.tier);
+    remedy.saves = found_.needed - remedy.peak;
+    remedy.step_time = report.step_time;
+    remedy.costs = report.step_time - found_.step_time;
+    PhaseSavings savings{};
+    remedy.differs = remedy.costs.count() != 0 || remedy.saves.count != 0;
+    for (std::size_t p = 0; p < savings.size(); ++p) {
+      savings[p] = phase_peak(report_, p) - phase_peak(report, p);
+      remedy.differs = remedy.differs || savings[p] != 0;
+    }
+    return savings;
+  }
+
+  std::int64_t phase_peak(const Report& report, std::size_t phase) const {
+    return report.tier(found_.tier).phase_peaks[phase].count;
+  }
+
+  // Of changes that make a difference; not of changes that exclude each other, nor around one that
+  // fits alone. Where some fit but alter the training, only of those that do not alter it.
+  std::vector<Combination> sets_of(std::size_t size) const {
+    std::vector<std::size_t> pool;
+    for (std::size_t i = 0; i < found_.alone.size(); ++i) {
+      const Remedy& single = found_.alone[i];
+      const bool wanted = found_.answers.empty() || !single.alters_training();
+      if (wanted && single.differs && !single.fits) pool.push_back(i);
+    }
+    std::vector<Combination> sets(1);
+    for (std::size_t i = 0; i < size; ++i) {
+      std::vector<Combination> larger;
+      for (const Combination& set : sets) {
+        for (const std::size_t candidate : pool) {
+          if (!set.members.empty() && candidate <= set.members.back()) continue;
+          if (excluded(set, candidate)) continue;
+          larger.push_back(set);
+          larger.back().members.push_back(candidate);
+        }
+      }
+      sets = std::move(larger);
+    }
+    for (Combination& set : sets) set.promised = promised(set);
+    std::ranges::stable_sort(sets, {}, &Combination::promised);
+    return sets;
+  }
+
+  bool excluded(const Combination& set, std::size_t candidate) const {
+    return std::ranges::any_of(set.members, [&](std::size_t member) {
+      return exclude_each_other(found_.alone[member].changes[0],
+                                found_.alone[candidate].changes[0]);
+    });
+  }
+
+  std::int64_t promised(const Combination& set) const {
+    std::int64_t most = 0;
+    for (std::size_t p = 0; p < sim::kStepPartCount; ++p) {
+      std::int64_t peak = phase_peak(report_, p);
+      for (const std::size_t member : set.members) peak -= savings_[member][p];
+      most = std::max(most, peak);
+    }
+    return most;
+  }
+
+  void try_sets(std::size_t size) {
+    if (size > 2 && scenarios::estimate_rows(run_) > kMostRowsForTriples) return;
+    std::vector<std::vector<Change>> sets;
+    for (const Combination& set : sets_of(size)) {
+      std::vector<Change>& changes = sets.emplace_back();
+      const std::size_t most = size == 2 ? kMostPairs : kMostTriples;
+      // Some beyond the bound, in the place of those that make no run.
+      if (sets.size() > 2 * most) {
+        sets.pop_back();
+        ++found_.left_out;
+        continue;
+      }
+      for (const std::size_t member : set.members) {
+        changes.push_back(found_.alone[member].changes[0]);
+      }
+    }
+    const std::vector<Remedy> tried =
+        simulate(std::move(sets), size == 2 ? kMostPairs : kMostTriples, nullptr);
+    (size == 2 ? found_.pairs : found_.triples) = tried.size();
+    for (const Remedy& remedy : tried) {
+      if (remedy.fits) found_.answers.push_back(remedy);
+    }
+  }
+
+  const RunSpec& run_;
+  const Report& report_;
+  const SimulateAll& simulate_all_;
+  Remedies found_;
+  std::vector<PhaseSavings> savings_;  // of each of found_.alone
+};
+
+}  // namespace
+
+bool Remedy::alters_training() const {
+  return std::ranges::any_of(changes, &Change::alters_training);
+}
+
+std::optional<Remedies> find_remedies(const RunSpec& run, const Report& report,
+                                      const SimulateAll& simulate_all) {
+  if (report.fits()) return std::nullopt;
+  return Search(run, report, simulate_all).run();
+}
+
+}  // namespace tidemark::tools
