@@ -47,7 +47,9 @@ Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant,
   piece.function = std::move(function);
   piece.constants = std::move(constants);
   if (!reentrant) {
-    piece.input = x;
+    piece.input = x;  // held by the closure until the piece's last saved tensor is gone
+    tape.graph().tensors[x->storage].saved = true;
+    tape.graph().saves.push_back({TensorId{x->storage}, tape.intern(kCheckpointRule.name)});
     SavedTensorHooks hooks;
     hooks.checkpoint = id;
     SavedTensorHooks* const before = std::exchange(tape.hooks, &hooks);

@@ -119,7 +119,7 @@ Layout squeezed(const Layout& layout, int dim) {
 
 std::optional<Layout> viewed(const Layout& layout, const Shape& shape) {
   if (layout.shape == shape) return layout;
-  if (layout.shape.rank == 0) return Layout(shape);
+  if (layout.shape.rank == 0 || layout.shape.elements() == 0) return Layout(shape);
   Layout out;
   out.shape = shape;
   int view = shape.rank - 1;

@@ -64,7 +64,7 @@ struct Kernels {
 
   Attention attention = Attention::kEager;
   Causal causal = Causal::kFill;  // gpt; llama and gpt2 always add or select with a mask
-  Norm norm = Norm::kEager;       // llama and cs336
+  Norm norm = Norm::kEager;       // llama
   Loss loss = Loss::kFp32;
   bool keep_logits = false;  // the script keeps the model's output until the step ends
   OptimizerKernel optimizer = OptimizerKernel::kSingle;

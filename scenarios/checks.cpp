@@ -12,29 +12,31 @@
 namespace tidemark::scenarios {
 namespace {
 
-// A key that says nothing for an architecture.
+// A key that says nothing for an architecture, unless it says what is so anyway.
 struct Meaningless {
   Architecture architecture;
   std::string_view key;
   std::string_view reason;
+  std::string_view anyway = {};
 };
 
 constexpr auto kMeaningless = std::to_array<Meaningless>({
     {Architecture::kGpt, "model.kv_heads", "gpt has as many key and value heads as heads"},
     {Architecture::kGpt, "model.qkv_bias", "gpt always has biases"},
-    {Architecture::kGpt, "kernels.norm", "the LayerNorm of gpt is one operation anyway"},
+    {Architecture::kGpt, "kernels.norm", "the LayerNorm of gpt is one operation anyway", "eager"},
     {Architecture::kGpt2, "model.kv_heads", "gpt2 has as many key and value heads as heads"},
     {Architecture::kGpt2, "model.qkv_bias", "gpt2 always has biases"},
-    {Architecture::kGpt2, "kernels.norm", "the LayerNorm of gpt2 is one operation anyway"},
-    {Architecture::kGpt2, "kernels.causal", "gpt2 always selects with a mask"},
+    {Architecture::kGpt2, "kernels.norm", "the LayerNorm of gpt2 is one operation anyway", "eager"},
+    {Architecture::kGpt2, "kernels.causal", "gpt2 always selects with a mask", "mask"},
     {Architecture::kLlama, "model.dropout", "llama has no dropout"},
-    {Architecture::kLlama, "kernels.causal", "llama always adds a mask"},
-    {Architecture::kLlama, "kernels.dropout_mask", "llama has no dropout"},
+    {Architecture::kLlama, "kernels.causal", "llama always adds a mask", "mask"},
+    {Architecture::kLlama, "kernels.dropout_mask", "llama has no dropout", "bool"},
     {Architecture::kCs336, "model.kv_heads", "cs336 has as many key and value heads as heads"},
     {Architecture::kCs336, "model.qkv_bias", "cs336 has no biases"},
     {Architecture::kCs336, "model.dropout", "cs336 has no dropout"},
-    {Architecture::kCs336, "kernels.causal", "cs336 always selects with a mask"},
-    {Architecture::kCs336, "kernels.dropout_mask", "cs336 has no dropout"},
+    {Architecture::kCs336, "kernels.norm", "the RMSNorm of cs336 is elementary operations", "eager"},
+    {Architecture::kCs336, "kernels.causal", "cs336 always selects with a mask", "mask"},
+    {Architecture::kCs336, "kernels.dropout_mask", "cs336 has no dropout", "bool"},
 });
 
 class RunCheck {
@@ -46,9 +48,16 @@ class RunCheck {
     for (const Meaningless& row : kMeaningless) {
       if (row.architecture != run_.model.architecture) continue;
       const Value* written = find_at(tree_, row.key);
-      if (written == nullptr || neutral(*written)) continue;
+      if (written == nullptr || neutral(*written) || written->text == row.anyway) continue;
       diagnostics_.error(written->mark, std::string(row.key.substr(row.key.find('.') + 1)) + ": " +
                                             std::string(row.reason));
+    }
+  }
+
+  void masking() {
+    if (run_.model.architecture == Architecture::kGpt &&
+        run_.kernels.causal == Kernels::Causal::kMask) {
+      error({"kernels.causal"}, "causal: gpt fills masked scores: fill, fill_inplace or fused");
     }
   }
 
@@ -149,6 +158,7 @@ void check_run(const RunSpec& run, const Value& tree, const LoadLimits& limits,
   const std::size_t before = diagnostics.reported();
   RunCheck check(run, tree, diagnostics);
   check.meaning();
+  check.masking();
   check.heads();
   check.sequence();
   if (diagnostics.reported() != before) return;

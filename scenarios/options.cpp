@@ -42,6 +42,9 @@ constexpr auto kGradientsLeave = std::to_array<Names>({"during_backward", "after
 
 constexpr auto kModelOptions = std::to_array<OptionSpec>({
     {.name = "base", .text = "a catalogue model whose keys hold where none is written here"},
+    {.name = "hf_config",
+     .text = "config.json of a Hugging Face llama, mistral, qwen2 or gpt2 model, in place of base; "
+             "relative to the scenario file"},
     {.name = "architecture",
      .kind = kChoice,
      .choices = kArchitectures,
@@ -184,6 +187,10 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
      .preset = "copy",
      .choices = kMasterGradients,
      .text = "bf16-mixed: fp32 copies of the gradients, or kernels that read 16-bit ones"},
+    {.name = "reduction_scratch",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "scratch of the kernels that sum gradients over 1024 rows and more"},
 });
 
 constexpr auto kHardwareOptions = std::to_array<OptionSpec>({

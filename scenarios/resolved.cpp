@@ -105,6 +105,7 @@ void write_training(Writer& writer, const TrainingConfig& training, const Kernel
   writer.choice("norm", kernels.norm);
   writer.choice("loss", kernels.loss);
   writer.write("keep_logits", kernels.keep_logits);
+  writer.write("reduction_scratch", kernels.reduction_scratch);
   writer.choice("optimizer", kernels.optimizer);
   writer.choice("dropout_mask", kernels.dropout_mask);
   writer.choice("accumulate", kernels.accumulate);

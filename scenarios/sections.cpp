@@ -40,6 +40,7 @@ Kernels read_kernels(const Value& section, Diagnostics& diagnostics) {
   kernels.dropout_mask = values.choice<Kernels::DropoutMask>("dropout_mask");
   kernels.zero_grad = values.choice<Kernels::ZeroGrad>("zero_grad");
   kernels.master_gradients = values.choice<Kernels::MasterGradients>("master_gradients");
+  kernels.reduction_scratch = values.flag("reduction_scratch");
   // The same order of choices in all three: 2.x, then 1.13.
   const char* accumulate = values.has("accumulate") ? "accumulate" : "torch";
   const char* mean = values.has("mean") ? "mean" : "torch";

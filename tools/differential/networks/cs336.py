@@ -111,7 +111,7 @@ class Block(nn.Module):
         return self.out(context)
 
     def rotate(self, x):
-        first, second = x.reshape(*x.shape[:-1], -1, 2).unbind(-1)
+        first, second = x.reshape(*x.shape[:-1], -1, 2).permute(4, 0, 1, 2, 3).unbind(0)
         cos, sin = self.table[:, :x.size(-2)].unbind(0)
         turned = cos * first - sin * second
         other = sin * first + cos * second
@@ -146,7 +146,8 @@ class Cs336(Network):
     def __init__(self, c, precision, watch):
         super().__init__(c, precision, watch)
         self.tokens = parts.Table(precision, c.vocab, c.hidden)
-        self.table = torch.empty(2, c.max_positions, c.head_dim // 2, device="meta")
+        self.table = torch.empty(2, c.max_positions, c.head_dim // 2, device="meta",
+                                 dtype=self.tokens.weight.dtype)
         self.constants = [self.table]
         self.blocks = nn.ModuleList(Block(c, precision, self.table) for _ in range(c.layers))
         self.final_norm = Norm(precision, c.hidden, c.mean)
@@ -155,12 +156,16 @@ class Cs336(Network):
             self.head.weight = self.tokens.weight
 
     def forward(self, tokens, positions, labels):
+        return self.loss(self.read(tokens), labels)
+
+    def read(self, tokens):
+        """The model proper: its variables are gone when the loss begins."""
         with self.watch.at("embed"):
             x = self.tokens(tokens)
         x = self.run_blocks(x)
         with self.watch.at("head"):
-            logits = self.head(self.final_norm(x))
-            return self.loss(logits, labels)
+            x = self.final_norm(x)
+            return self.head(x)
 
     def native(self, logits):
         return logits  # subtraction and max, the first operators, take any type under autocast
