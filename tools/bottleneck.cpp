@@ -31,7 +31,12 @@ std::string why_not(const Report& report) {
   const OutOfMemoryReport& oom = *report.out_of_memory;
   const TierReport& tier = report.tier(oom.tier);
   std::string text;
-  if (oom.needed > tier.capacity) {
+  if (oom.needed_live <= tier.capacity && oom.needed > tier.capacity) {
+    text = fmt::format(
+        "{} is too fragmented: {} of {} live at most, and the allocator would reserve {}",
+        spoken(oom.tier), format_bytes(oom.needed_live), format_bytes(tier.capacity),
+        format_bytes(oom.needed));
+  } else if (oom.needed > tier.capacity) {
     text = fmt::format("{} is short by {}, training needs {} of {}", spoken(oom.tier),
                        format_bytes(oom.needed - tier.capacity), format_bytes(oom.needed),
                        format_bytes(tier.capacity));

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 
-#include "graph/lower.hpp"
-#include "graph/plan.hpp"
-#include "hardware/ensure.hpp"
-#include "sim/allocators/table.hpp"
-#include "sim/executor.hpp"
+#include "tools/allocator_report.hpp"
+#include "tools/steps.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -20,57 +16,29 @@ namespace {
 // More threads than this gain little: a run is short and bound by memory.
 constexpr unsigned kMostThreads = 8;
 
-LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
-  LoweringInput input;
-  input.model = run.model;
-  input.training = run.training;
-  input.kernels = run.kernels;
-  input.checkpointing = run.checkpointing;
-  input.step = step;
-  input.update =
-      run.offload.optimizer == Offload::States::kGpu ? UpdateOn::kGpu : UpdateOn::kElsewhere;
-  return input;
+// `free` is the same run without limits, where there was one.
+PlayedStep describe(const PlannedStep& step, const sim::Result* limited, const sim::Result* free) {
+  if (limited == nullptr) return {step.graph, step.program, *free, free};
+  return {step.graph, step.program, *limited, limited->out_of_memory ? free : nullptr};
 }
-
-// A step with everything that PlayedStep refers to.
-class Step {
- public:
-  Step(const scenarios::RunSpec& run, StepKind kind)
-      : graph_(lower(lowering_input(run, kind))),
-        program_(plan(graph_, run.training, run.offload, run.machine)) {
-    limited_ = play(run, sim::Capacity::kEnforced);
-    if (limited_.out_of_memory) free_ = play(run, sim::Capacity::kIgnored);
-  }
-
-  PlayedStep played() const { return {graph_, program_, limited_, free_ ? &*free_ : nullptr}; }
-
- private:
-  sim::Result play(const scenarios::RunSpec& run, sim::Capacity capacity) const {
-    sim::SimulateOptions options;
-    options.capacity = capacity;
-    std::unique_ptr<sim::Allocator> hbm;
-    const sim::AllocatorKind* kind = sim::find_allocator(run.allocator.kind);
-    ensure(kind != nullptr, "the loader should have refused an unknown allocator");
-    if (capacity == sim::Capacity::kEnforced) {
-      hbm = kind->make(program_.capacity[static_cast<std::size_t>(Tier::kHbm)],
-                       run.allocator.settings);
-      options.allocators[static_cast<std::size_t>(Tier::kHbm)] = hbm.get();
-    }
-    return sim::simulate(program_, options);
-  }
-
-  StepGraph graph_;
-  Program program_;
-  sim::Result limited_;
-  std::optional<sim::Result> free_;
-};
 
 }  // namespace
 
 Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options) {
-  const Step steady(run, StepKind::kSteady);
-  const Step first(run, StepKind::kFirst);
-  return make_report(run, steady.played(), first.played(), options);
+  const Steps steps(run);
+  const PlayedSteps limited = steps.play(run.allocator, sim::Capacity::kEnforced);
+  std::optional<PlayedSteps> free;
+  if (!limited.fits()) free = steps.play(run.allocator, sim::Capacity::kIgnored);
+  Report report =
+      make_report(run,
+                  describe(steps.steady(), limited.steady ? &*limited.steady : nullptr,
+                           free ? &*free->steady : nullptr),
+                  describe(steps.first(), &limited.first, free ? &free->first : nullptr), options);
+  if (options.try_settings && report.allocator.keeps_cache && !report.fits() &&
+      report.out_of_memory->tier == Tier::kHbm) {
+    report.out_of_memory->settings = search_settings(steps, run.allocator);
+  }
+  return report;
 }
 
 std::vector<Report> evaluate_all(std::span<const scenarios::RunSpec> runs,

@@ -5,6 +5,9 @@
 #include "graph/op_kind.hpp"
 #include "hardware/ensure.hpp"
 #include "sim/account.hpp"
+#include "sim/allocators/out_of_memory.hpp"
+#include "sim/allocators/table.hpp"
+#include "sim/options.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -59,8 +62,39 @@ std::string name_of_buffer(const PlayedStep& step, const Buffer& buffer) {
   return std::string(step.graph.name(name));
 }
 
-// Of the step that ran out of memory. What the tier would have to hold is the most of either step.
-OutOfMemoryReport why_out_of_memory(const PlayedStep& step, Bytes needed) {
+// Room of the tier that its allocator has no part in.
+Bytes set_aside(const Program& program, Tier tier) {
+  Bytes sum;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.tier == tier && sim::is_set_aside(buffer)) sum += buffer.bytes;
+  }
+  return sum;
+}
+
+const sim::AllocatorRecord& record_of(const PlayedStep& step, Tier tier) {
+  return step.whole().allocators[static_cast<std::size_t>(tier)];
+}
+
+// HBM only: an allocator of its own sees nothing of what is set aside.
+Bytes reserved_in(const PlayedStep& step, Tier tier, bool keeps_cache) {
+  const Bytes reserved = record_of(step, tier).end.reserved_peak;
+  const bool beside = keeps_cache && tier == Tier::kHbm;
+  return beside ? reserved + set_aside(step.program, tier) : reserved;
+}
+
+AllocatorReport describe_allocator(const scenarios::RunSpec& run, const PlayedStep& steady,
+                                   const PlayedStep& first) {
+  AllocatorReport report;
+  report.kind = run.allocator.kind;
+  const sim::AllocatorKind* kind = sim::find_allocator(run.allocator.kind);
+  report.keeps_cache = kind != nullptr && kind->keeps_cache;
+  report.steady = figures_of(record_of(steady, Tier::kHbm));
+  report.first_step = figures_of(record_of(first, Tier::kHbm));
+  return report;
+}
+
+// Of the step that ran out of memory.
+OutOfMemoryReport why_out_of_memory(const PlayedStep& step) {
   const sim::OutOfMemory& oom = *step.limited.out_of_memory;
   OutOfMemoryReport report;
   report.tier = oom.tier;
@@ -73,7 +107,7 @@ OutOfMemoryReport why_out_of_memory(const PlayedStep& step, Bytes needed) {
   }
   report.requested = oom.requested;
   report.free = oom.free;
-  report.needed = needed;
+  if (oom.failure) report.message = sim::pytorch_message(*oom.failure);
   return report;
 }
 
@@ -94,22 +128,29 @@ Peak describe(const PlayedStep& step, const sim::Peak& found) {
   }
   for (const BufferId id : found.largest) {
     const Buffer& buffer = step.program.buffers[index(id)];
-    Alive alive{name_of_buffer(step, buffer), buffer.bytes, buffer.category, {}, {}};
+    Alive alive{name_of_buffer(step, buffer), buffer.bytes, buffer.category};
     const InstanceId maker = made_by[index(id)];
     const InstanceId last = freed_by[index(id)];
-    if (maker != kNoInstance) alive.made_by = name_of_instance(step, maker);
-    if (last != kNoInstance) alive.freed_by = name_of_instance(step, last);
+    if (buffer.tensor != kNoTensor) alive.layer = step.graph.tensor(buffer.tensor).layer;
+    if (maker != kNoInstance) {
+      alive.made_by = name_of_instance(step, maker);
+      alive.made_in = step.program.instances[index(maker)].phase;
+    }
+    if (last != kNoInstance) {
+      alive.freed_by = name_of_instance(step, last);
+      alive.freed_in = step.program.instances[index(last)].phase;
+    }
     peak.largest.push_back(std::move(alive));
   }
   return peak;
 }
 
 TierReport describe(const PlayedStep& step, Tier tier, const sim::TierAccount& account,
-                    const sim::TierAccount& first) {
+                    const sim::TierAccount& first, Bytes reserved) {
   TierReport report;
   report.capacity = step.program.capacity[static_cast<std::size_t>(tier)];
   report.peak = account.peak.level.total;
-  report.peak_reserved = report.peak;
+  report.peak_reserved = reserved;
   report.start = account.start.total;
   report.end = account.end.total;
   // A part without kernels (an optimizer that runs elsewhere) leaves what the step leaves, and its
@@ -169,23 +210,28 @@ Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, cons
   Report report;
   report.strategy = run.strategy;
   report.point = run.point;
+  report.allocator = describe_allocator(run, steady, first);
   const sim::Account account = sim::account(steady.program, steady.whole(), options.largest);
   const sim::Account first_account = sim::account(first.program, first.whole(), 0);
   // Training starts with the first step, so its failure is the one that users meet.
   const PlayedStep& failing = first.limited.out_of_memory ? first : steady;
   if (failing.limited.out_of_memory) {
-    const auto tier = static_cast<std::size_t>(failing.limited.out_of_memory->tier);
-    report.out_of_memory = why_out_of_memory(
-        failing,
-        std::max(account.tiers[tier].peak.level.total, first_account.tiers[tier].peak.level.total));
-    report.out_of_memory->first_step = &failing == &first;
+    report.out_of_memory = why_out_of_memory(failing);
+    OutOfMemoryReport& oom = *report.out_of_memory;
+    const auto tier = static_cast<std::size_t>(oom.tier);
+    oom.first_step = &failing == &first;
+    oom.needed_live =
+        std::max(account.tiers[tier].peak.level.total, first_account.tiers[tier].peak.level.total);
+    oom.needed = std::max(reserved_in(steady, oom.tier, report.allocator.keeps_cache),
+                          reserved_in(first, oom.tier, report.allocator.keeps_cache));
   }
   describe_time(run, steady, account, report);
   ensure(report.compute_busy + report.stalled() == report.step_time,
          "the GPU's busy time and stalls should add up to the step");
   for (std::size_t t = 0; t < report.tiers.size(); ++t) {
-    report.tiers[t] =
-        describe(steady, static_cast<Tier>(t), account.tiers[t], first_account.tiers[t]);
+    const auto tier = static_cast<Tier>(t);
+    report.tiers[t] = describe(steady, tier, account.tiers[t], first_account.tiers[t],
+                               reserved_in(steady, tier, report.allocator.keeps_cache));
   }
   report.tiers[static_cast<std::size_t>(Tier::kHbm)].saved_per_layer =
       saved_per_layer(steady.graph, run.model.layers);

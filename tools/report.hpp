@@ -19,6 +19,7 @@
 #include "scenarios/scenario.hpp"
 #include "sim/account.hpp"
 #include "sim/result.hpp"
+#include "tools/allocator_report.hpp"
 #include "tools/remedies.hpp"
 
 namespace tidemark::tools {
@@ -30,8 +31,11 @@ struct Alive {
   std::string name;
   Bytes bytes;
   Category category{};
-  std::string made_by;   // op or transfer that allocated it; empty: there before the step
-  std::string freed_by;  // empty: there after the step
+  std::string made_by;      // op or transfer that allocated it; empty: there before the step
+  std::string freed_by;     // empty: there after the step
+  std::int16_t layer = -1;  // block that it belongs to; -1: outside the blocks
+  Phase made_in{};          // of what made_by and freed_by name
+  Phase freed_in{};
 };
 
 // The first moment at which a tier held the most.
@@ -47,7 +51,7 @@ struct Peak {
 struct TierReport {
   Bytes capacity;
   Bytes peak;
-  Bytes peak_reserved;  // taken from the driver; equal to peak where the allocator caches nothing
+  Bytes peak_reserved;  // taken from the driver, the context included; else equal to peak
   Bytes start;
   Bytes end;
   PerPart live_after{};   // once the last op of the phase has finished
@@ -67,8 +71,13 @@ struct OutOfMemoryReport {
   std::int16_t layer = -1;
   Bytes requested;
   Bytes free;
-  Bytes needed;  // most that the tier would hold, in the first or any later step, without limits
+  // Most that the tier would hold, in the first or any later step, without limits: what lives, and
+  // what the allocator would reserve for it.
+  Bytes needed_live;
+  Bytes needed;
   bool first_step = false;
+  std::string message;  // what PyTorch would say; empty: the allocator has no words for it
+  std::optional<SettingsSearch> settings;  // of the allocator, where it was the allocator's HBM
 };
 
 struct Report {
@@ -90,6 +99,7 @@ struct Report {
   SimTime recompute{};  // of compute_busy
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
+  AllocatorReport allocator;                            // of HBM
   std::string bottleneck;                               // one sentence
   std::optional<Remedies> remedies;                     // where asked for and it does not fit
 
@@ -112,7 +122,8 @@ struct PlayedStep {
 };
 
 struct ReportOptions {
-  std::size_t largest = 10;  // buffers to list at each peak
+  std::size_t largest = 10;   // buffers to list at each peak
+  bool try_settings = false;  // of the allocator, where a run fails for want of HBM
 };
 
 // `first` is the step that makes the optimizer states, `steady` any later one.

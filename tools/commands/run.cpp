@@ -72,8 +72,8 @@ ExitStatus run(const RunArguments& arguments) {
     throw UserError("--json and --csv cannot both go to standard output");
   }
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
-  std::vector<ScenarioReports> reports =
-      evaluate_scenarios(scenarios, {.largest = std::max(kListedInJson, arguments.top)});
+  std::vector<ScenarioReports> reports = evaluate_scenarios(
+      scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true});
   if (arguments.why_not_fit) add_remedies(scenarios, reports);
 
   const FormatOptions options{.largest = arguments.top};

@@ -72,6 +72,30 @@ void add_memory(std::vector<Column>& columns) {
   }
 }
 
+// Of HBM in a steady step.
+void add_allocator(std::vector<Column>& columns) {
+  const auto bytes = [&](const char* name, Bytes AllocatorFigures::*figure) {
+    columns.push_back({fmt::format("allocator_{}_bytes", name),
+                       [figure](const Report& r) { return number(r.allocator.steady.*figure); }});
+  };
+  const auto count = [&](const char* name, std::int64_t AllocatorFigures::*figure) {
+    columns.push_back({fmt::format("allocator_{}", name), [figure](const Report& r) {
+                         return fmt::format("{}", r.allocator.steady.*figure);
+                       }});
+  };
+  columns.push_back({"allocator", [](const Report& r) { return r.allocator.kind; }});
+  bytes("allocated_peak", &AllocatorFigures::allocated_peak);
+  bytes("active_peak", &AllocatorFigures::active_peak);
+  bytes("reserved_peak", &AllocatorFigures::reserved_peak);
+  bytes("inactive_split_peak", &AllocatorFigures::inactive_split_peak);
+  bytes("fragmentation_at_peak", &AllocatorFigures::fragmentation_at_peak);
+  count("driver_allocations", &AllocatorFigures::driver_allocations);
+  count("driver_frees", &AllocatorFigures::driver_frees);
+  count("retries", &AllocatorFigures::retries);
+  columns.push_back({"allocator_driver_time_s",
+                     [](const Report& r) { return number(r.allocator.steady.driver_time); }});
+}
+
 void add_time(std::vector<Column>& columns) {
   columns.push_back({"busy_s", [](const Report& r) { return number(r.compute_busy); }});
   columns.push_back({"recompute_s", [](const Report& r) { return number(r.recompute); }});
@@ -109,6 +133,7 @@ std::vector<Column> columns_for(std::span<const ScenarioReports> scenarios) {
   add_totals(columns);
   add_memory(columns);
   add_time(columns);
+  add_allocator(columns);
   return columns;
 }
 

@@ -35,7 +35,8 @@ Json peak_json(const Peak& peak) {
                        {"bytes", alive.bytes.count},
                        {"category", name_of(alive.category)},
                        {"made_by", or_null(alive.made_by)},
-                       {"freed_by", or_null(alive.freed_by)}});
+                       {"freed_by", or_null(alive.freed_by)},
+                       {"layer", layer_or_null(alive.layer)}});
   }
   return {{"time_s", seconds(peak.time)},
           {"phase", peak.op.empty() ? Json(nullptr) : Json(name_of(peak.phase))},
@@ -58,6 +59,26 @@ Json tier_json(const TierReport& tier) {
           {"peak", peak_json(tier.peak_moment)}};
 }
 
+Json figures_json(const AllocatorFigures& figures) {
+  return {{"allocated_peak_bytes", figures.allocated_peak.count},
+          {"active_peak_bytes", figures.active_peak.count},
+          {"reserved_peak_bytes", figures.reserved_peak.count},
+          {"inactive_split_peak_bytes", figures.inactive_split_peak.count},
+          {"fragmentation_at_peak_bytes", figures.fragmentation_at_peak.count},
+          {"driver_allocations", figures.driver_allocations},
+          {"driver_frees", figures.driver_frees},
+          {"retries", figures.retries},
+          {"driver_time_s", seconds(figures.driver_time)}};
+}
+
+// Of HBM in a steady step; what only the first step shows stands in "first_step".
+Json allocator_json(const AllocatorReport& allocator) {
+  Json json = {{"kind", allocator.kind}};
+  json.update(figures_json(allocator.steady));
+  json["first_step"] = figures_json(allocator.first_step);
+  return json;
+}
+
 Json rank_json(const Report& report) {
   Json tiers = Json::object();
   for (std::size_t t = 0; t < report.tiers.size(); ++t) {
@@ -76,12 +97,21 @@ Json rank_json(const Report& report) {
   return {{"rank", 0},
           {"stage", 0},
           {"tiers", std::move(tiers)},
+          {"allocator", allocator_json(report.allocator)},
           {"compute",
            {{"busy_s", seconds(report.compute_busy)},
             {"matmul_s", seconds(report.matmul)},
             {"recompute_s", seconds(report.recompute)},
             {"stall_s", std::move(stalls)}}},
           {"traffic_bytes", std::move(traffic)}};
+}
+
+// "fits" is to be added to the run's settings; null: none of the settings tried makes it fit.
+Json settings_json(const std::optional<SettingsSearch>& search) {
+  if (!search) return nullptr;
+  return {{"ideal_fits", search->ideal_fits},
+          {"tried", search->tried},
+          {"fits", or_null(search->fits)}};
 }
 
 Json out_of_memory_json(const Report& report) {
@@ -94,8 +124,11 @@ Json out_of_memory_json(const Report& report) {
           {"requested_bytes", oom.requested.count},
           {"free_bytes", oom.free.count},
           {"needed_bytes", oom.needed.count},
+          {"needed_live_bytes", oom.needed_live.count},
           {"buffer", oom.buffer},
-          {"first_step", oom.first_step}};
+          {"first_step", oom.first_step},
+          {"message", or_null(oom.message)},
+          {"allocator_settings", settings_json(oom.settings)}};
 }
 
 Json remedy_json(const Remedy& remedy) {

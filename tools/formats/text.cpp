@@ -130,16 +130,21 @@ void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
 
 void append_largest(std::string& out, const Report& run, std::size_t count) {
   const Peak& peak = run.tier(Tier::kHbm).peak_moment;
-  TextTable table({{"largest in HBM at its peak", Align::kLeft, 44},
+  TextTable table({{"largest in HBM at its peak", Align::kLeft, 28},
                    {"bytes"},
+                   {"layer"},
                    {"category", Align::kLeft},
-                   {"made by", Align::kLeft},
-                   {"freed by", Align::kLeft}});
+                   {"made by", Align::kLeft, 16},
+                   {"freed by", Align::kLeft, 16}});
+  const auto by = [](const std::string& op, Phase phase) {
+    return fmt::format("{} ({})", op, name_of(phase));
+  };
   for (std::size_t i = 0; i < std::min(count, peak.largest.size()); ++i) {
     const Alive& alive = peak.largest[i];
-    table.add_row({alive.name, format_count(alive.bytes.count), spoken(alive.category),
-                   alive.made_by.empty() ? "(before the step)" : alive.made_by,
-                   alive.freed_by.empty() ? "(stays)" : alive.freed_by});
+    table.add_row({alive.name, format_count(alive.bytes.count),
+                   alive.layer < 0 ? "" : std::to_string(alive.layer), spoken(alive.category),
+                   alive.made_by.empty() ? "(before the step)" : by(alive.made_by, alive.made_in),
+                   alive.freed_by.empty() ? "(stays)" : by(alive.freed_by, alive.freed_in)});
   }
   out += fmt::format("\n{}\n{}", run.strategy, table.render(kWidth));
 }
@@ -150,6 +155,54 @@ std::string label(const Report& run) {
     text += fmt::format(", {} {}", swept_name(key), value);
   }
   return text;
+}
+
+void append_wrapped(std::string& out, const std::string& line) {
+  const std::vector<std::string> lines = wrap(line, kWidth - 2);
+  for (std::size_t i = 0; i < lines.size(); ++i) out += (i > 0 ? "  " : "") + lines[i] + '\n';
+}
+
+// "12 driver calls (1.7 ms)"
+std::string driver_calls(const AllocatorFigures& figures) {
+  const std::int64_t calls = figures.driver_allocations + figures.driver_frees;
+  std::string text = calls == 0 ? "no" : format_count(calls);
+  text += calls == 1 ? " driver call" : " driver calls";
+  if (calls != 0) text += fmt::format(" ({})", format_time(figures.driver_time));
+  return text;
+}
+
+// What the allocator made of the bytes; where it failed, its own words and other settings.
+void append_allocator(std::string& out, const Report& run) {
+  const AllocatorFigures& steady = run.allocator.steady;
+  std::string line = fmt::format(
+      "{}: {} reserved at most, {} allocated, fragmentation at the peak {}; {} in the first step, "
+      "{} "
+      "in a steady one",
+      label(run), format_bytes(steady.reserved_peak), format_bytes(steady.allocated_peak),
+      format_bytes(steady.fragmentation_at_peak), driver_calls(run.allocator.first_step),
+      driver_calls(steady));
+  const std::int64_t retries = run.allocator.first_step.retries + steady.retries;
+  if (retries != 0)
+    line += fmt::format("; emptied its cache to try again: {}", format_count(retries));
+  append_wrapped(out, line);
+  if (run.fits()) return;
+  const OutOfMemoryReport& oom = *run.out_of_memory;
+  if (!oom.message.empty()) append_wrapped(out, fmt::format("{}: {}", label(run), oom.message));
+  if (!oom.settings) return;
+  const SettingsSearch& search = *oom.settings;
+  std::string verdict =
+      "no setting of the allocator helps: without any fragmentation it does not "
+      "fit either";
+  if (!search.fits.empty()) {
+    verdict = fmt::format("it fits with {} (tried: {} of {} settings)", search.fits, search.tried,
+                          settings_to_try().size());
+  } else if (search.ideal_fits) {
+    verdict = fmt::format(
+        "it would fit without fragmentation, but with none of {} other settings "
+        "that were tried",
+        search.tried);
+  }
+  append_wrapped(out, fmt::format("{}: {}", label(run), verdict));
 }
 
 std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& options) {
@@ -165,9 +218,8 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
   }
   std::string out = fmt::format("{}\n\n{}\n", scenario.name, table.render(kWidth));
   for (const Report& run : runs) {
-    const std::string line = fmt::format("{}: {}", label(run), run.bottleneck);
-    const std::vector<std::string> lines = wrap(line, kWidth - 2);
-    for (std::size_t i = 0; i < lines.size(); ++i) out += (i > 0 ? "  " : "") + lines[i] + '\n';
+    append_wrapped(out, fmt::format("{}: {}", label(run), run.bottleneck));
+    if (run.allocator.keeps_cache) append_allocator(out, run);
   }
   if (!std::ranges::all_of(runs, &Report::fits)) {
     out += "\n(in brackets: as it would be with enough memory)\n";

@@ -1,0 +1,121 @@
+#include "tools/steps.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <tuple>
+
+#include "graph/lower.hpp"
+#include "graph/plan.hpp"
+#include "hardware/ensure.hpp"
+#include "sim/allocators/table.hpp"
+#include "sim/executor.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr auto kHbm = static_cast<std::size_t>(Tier::kHbm);
+
+// More than any step needs, and little enough for address space beyond it.
+constexpr Bytes kPlenty{std::int64_t{1} << 56};
+
+LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
+  LoweringInput input;
+  input.model = run.model;
+  input.training = run.training;
+  input.kernels = run.kernels;
+  input.checkpointing = run.checkpointing;
+  input.step = step;
+  input.update =
+      run.offload.optimizer == Offload::States::kGpu ? UpdateOn::kGpu : UpdateOn::kElsewhere;
+  return input;
+}
+
+PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
+  PlannedStep step{lower(lowering_input(run, kind)), {}};
+  step.program = plan(step.graph, run.training, run.offload, run.machine);
+  return step;
+}
+
+bool asked_the_driver(const sim::Result& result) {
+  const sim::AllocatorStatistics& hbm = result.allocators[kHbm].end;
+  return hbm.driver_allocations > 0 || hbm.driver_frees > 0;
+}
+
+}  // namespace
+
+std::string_view name_of(const PlannedStep& step, const Buffer& buffer) {
+  NameId name = buffer.name;
+  if (buffer.tensor != kNoTensor) name = step.graph.tensor(buffer.tensor).name;
+  return index(name) == kNoIndex ? std::string_view() : step.graph.name(name);
+}
+
+std::vector<sim::KeptBuffer> carried_over(const PlannedStep& before,
+                                          std::span<const sim::KeptBuffer> kept,
+                                          const PlannedStep& next,
+                                          std::vector<sim::KeptBuffer>& left) {
+  const auto key = [](const PlannedStep& step, const Buffer& buffer) {
+    return std::tuple(name_of(step, buffer), buffer.tier, buffer.bytes);
+  };
+  std::map<std::tuple<std::string_view, Tier, Bytes>, std::deque<sim::KeptBuffer>> found;
+  for (const sim::KeptBuffer& buffer : kept) {
+    found[key(before, before.program.buffers[index(buffer.buffer)])].push_back(buffer);
+  }
+  std::vector<sim::KeptBuffer> carried;
+  for (std::uint32_t b = 0; b < next.program.buffers.size(); ++b) {
+    const Buffer& buffer = next.program.buffers[b];
+    if (!buffer.initial) continue;
+    const auto same = found.find(key(next, buffer));
+    if (same == found.end() || same->second.empty()) continue;
+    carried.push_back({BufferId{b}, same->second.front().handle});
+    same->second.pop_front();
+  }
+  for (const auto& [name, rest] : found) left.insert(left.end(), rest.begin(), rest.end());
+  return carried;
+}
+
+Steps::Steps(const scenarios::RunSpec& run)
+    : first_(plan_step(run, StepKind::kFirst)), steady_(plan_step(run, StepKind::kSteady)) {}
+
+PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity) const {
+  const sim::AllocatorKind* kind = sim::find_allocator(choice.kind);
+  ensure(kind != nullptr, "the loader should have refused an unknown allocator");
+  const bool limited = capacity == sim::Capacity::kEnforced;
+  std::unique_ptr<sim::Allocator> hbm;
+  sim::SimulateOptions options;
+  options.capacity = capacity;
+  const auto empty_hbm = [&] {
+    hbm.reset();
+    if (limited || kind->keeps_cache) {
+      hbm = kind->make(limited ? first_.program.capacity[kHbm] : kPlenty, choice.settings);
+    }
+    options.allocators[kHbm] = hbm.get();
+  };
+
+  PlayedSteps played;
+  empty_hbm();
+  played.first = sim::simulate(first_.program, options);
+  if (!kind->keeps_cache) {
+    empty_hbm();
+    played.steady = sim::simulate(steady_.program, options);
+    played.later_steps = 1;
+    return played;
+  }
+  const PlannedStep* before = &first_;
+  std::vector<sim::KeptBuffer> kept = played.first.kept;
+  while (!played.first.out_of_memory && played.later_steps < kMostLaterSteps) {
+    std::vector<sim::KeptBuffer> left;
+    const std::vector<sim::KeptBuffer> carried = carried_over(*before, kept, steady_, left);
+    for (const sim::KeptBuffer& buffer : left) hbm->free(buffer.handle);
+    options.carried = carried;
+    played.steady = sim::simulate(steady_.program, options);
+    ++played.later_steps;
+    if (played.steady->out_of_memory || !asked_the_driver(*played.steady)) break;
+    kept = played.steady->kept;
+    before = &steady_;
+  }
+  return played;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,64 @@
+#pragma once
+// The two steps of a run, planned, and how they follow on one another.
+//
+//   first step     begins with an empty allocator: pays for every segment, makes optimizer states
+//   second step    begins with what the first left: weights and states where they are, the rest
+//                  cached. May open segments, for states now lie where activations were cut from
+//   steady step    the first later step that asks the driver for nothing, or the fifth of them
+//
+// An allocator that keeps no cache has nothing to hand on: there the steady step is the second.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/program.hpp"
+#include "graph/step_graph.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/options.hpp"
+#include "sim/result.hpp"
+
+namespace tidemark::tools {
+
+inline constexpr int kMostLaterSteps = 5;
+
+struct PlannedStep {
+  StepGraph graph;
+  Program program;
+};
+
+struct PlayedSteps {
+  sim::Result first;
+  std::optional<sim::Result> steady;  // nullopt: the first step left no allocator to go on with
+  int later_steps = 0;                // played until nothing changed, the steady one included
+
+  bool fits() const { return !first.out_of_memory && steady.has_value() && !steady->out_of_memory; }
+};
+
+class Steps {
+ public:
+  explicit Steps(const scenarios::RunSpec& run);
+
+  // With HBM in the hands of `allocator`, and the machine's capacities or as much as it takes.
+  PlayedSteps play(const scenarios::AllocatorChoice& allocator, sim::Capacity capacity) const;
+
+  const PlannedStep& first() const { return first_; }
+  const PlannedStep& steady() const { return steady_; }
+
+ private:
+  PlannedStep first_, steady_;
+};
+
+// What stays in the allocator after a step and is there at the beginning of the next: initial
+// buffers of `next` and what `before` kept, paired by name and size. `left` gets the rest of what
+// was kept, which the next step does not know.
+std::vector<sim::KeptBuffer> carried_over(const PlannedStep& before,
+                                          std::span<const sim::KeptBuffer> kept,
+                                          const PlannedStep& next,
+                                          std::vector<sim::KeptBuffer>& left);
+
+// The tensor's or the buffer's name; empty: it has none.
+std::string_view name_of(const PlannedStep& step, const Buffer& buffer);
+
+}  // namespace tidemark::tools
