@@ -8,6 +8,7 @@
 #include "hardware/decimal.hpp"
 #include "scenarios/catalogue.hpp"
 #include "scenarios/checks.hpp"
+#include "scenarios/model_import.hpp"
 #include "scenarios/options.hpp"
 #include "scenarios/parse.hpp"
 #include "scenarios/reader.hpp"
@@ -80,7 +81,7 @@ std::vector<Strategy> read_strategies(const Value* list, Diagnostics& diagnostic
 class Loader {
  public:
   Loader(const LoadLimits& limits, Diagnostics& diagnostics)
-      : limits_(limits), diagnostics_(diagnostics), catalogue_(diagnostics) {}
+      : limits_(limits), diagnostics_(diagnostics), catalogue_(diagnostics), import_(diagnostics) {}
 
   // What is written is checked even where every strategy overrides it.
   void check_sections(const Value& base) {
@@ -88,7 +89,7 @@ class Loader {
   }
 
   // One run, or nothing where something is wrong.
-  std::optional<RunSpec> read_run(const Value& tree) {
+  std::optional<RunSpec> read_run(Value tree) {
     const std::size_t before = diagnostics_.reported();
     const auto section = [&](const char* name) {
       const Value* found = tree.find(name);
@@ -100,8 +101,13 @@ class Loader {
       }
     }
     RunSpec run;
-    if (tree.find("model") != nullptr) {
-      run.model = read_model(section("model"), catalogue_, diagnostics_);
+    std::optional<ImportedModel> imported;
+    for (Entry& entry : tree.entries) {
+      if (entry.key != "model") continue;
+      imported = import_.import(entry.value);
+      if (!imported) break;
+      entry.value = imported->model;
+      run.model = read_model(entry.value, catalogue_, diagnostics_);
     }
     run.training = read_training(section("training"), diagnostics_);
     run.kernels = read_kernels(section("kernels"), diagnostics_);
@@ -118,6 +124,7 @@ class Loader {
     if (run.training.sequence == 0) {
       run.training.sequence = std::min(run.model.max_positions, kDefaultSequence);
     }
+    if (imported) check_window(*imported, run.model, run.training, diagnostics_);
     if (diagnostics_.reported() == before) check_run(run, tree, limits_, diagnostics_);
     if (diagnostics_.reported() != before) return std::nullopt;
     return run;
@@ -125,7 +132,10 @@ class Loader {
 
  private:
   void read_section(const std::string& name, const Value& value) {
-    if (name == "model") read_model(value, catalogue_, diagnostics_);
+    if (name == "model") {
+      const std::optional<ImportedModel> imported = import_.import(value);
+      if (imported) read_model(imported->model, catalogue_, diagnostics_);
+    }
     if (name == "training") read_training(value, diagnostics_);
     if (name == "kernels") read_kernels(value, diagnostics_);
     if (name == "hardware") read_hardware(value, catalogue_, diagnostics_);
@@ -137,6 +147,7 @@ class Loader {
   const LoadLimits& limits_;
   Diagnostics& diagnostics_;
   Catalogue catalogue_;
+  ModelImport import_;
 };
 
 // A strategy must not write what the sweep writes over.
@@ -168,7 +179,7 @@ std::vector<RunSpec> read_runs(const Value& base, const std::vector<Strategy>& s
         written.emplace_back(sweep[i].key, write_flow(*values[i]));
       }
       for (const SweptKey& each : overrides) set_at(tree, each.key, each.mark, each.values[0]);
-      std::optional<RunSpec> run = loader.read_run(tree);
+      std::optional<RunSpec> run = loader.read_run(std::move(tree));
       if (!run) continue;
       run->strategy = strategy.name;
       run->point = std::move(written);

@@ -2,6 +2,7 @@
 // Text to Value: everything that YAML lets through and a scenario must not contain is refused here.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "scenarios/diagnostic.hpp"
@@ -12,6 +13,11 @@ namespace tidemark::scenarios {
 inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 20;  // of a scenario file
 inline constexpr int kMostDepth = 16;                                // of mappings and lists
 inline constexpr std::size_t kMostValues = 50'000;  // in a document, aliases written out
+
+// The bytes of a file. Nothing, and `reason` says why, when it cannot be read, is a folder, or is
+// longer than kMostFileBytes. `what` it should be is for the reason: "a scenario".
+std::optional<std::string> read_file(const std::string& path, const std::string& what,
+                                     std::string& reason);
 
 // The bytes of a file. Throws ScenarioError when it cannot be read, is a folder, or is longer than
 // kMostFileBytes.

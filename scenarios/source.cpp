@@ -21,24 +21,37 @@ namespace {
 
 }  // namespace
 
-std::shared_ptr<const Source> read_source(const std::string& path) {
+std::optional<std::string> read_file(const std::string& path, const std::string& what,
+                                     std::string& reason) {
+  const auto fail = [&](std::string why) {
+    reason = std::move(why);
+    return std::nullopt;
+  };
   struct stat status {};
-  if (path.find('\0') != std::string::npos) refuse(path, "not a file name");
+  if (path.find('\0') != std::string::npos) return fail("not a file name");
   if (::stat(path.c_str(), &status) != 0) {
-    refuse(path, std::string("cannot read: ") + std::strerror(errno));
+    return fail(std::string("cannot read: ") + std::strerror(errno));
   }
-  if (S_ISDIR(status.st_mode)) refuse(path, "cannot read: it is a folder, not a scenario file");
+  if (S_ISDIR(status.st_mode)) return fail("cannot read: it is a folder, not " + what + " file");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, std::string("cannot read: ") + std::strerror(errno));
+  if (!file) return fail(std::string("cannot read: ") + std::strerror(errno));
   std::string text(kMostFileBytes + 1, '\0');  // one more, to notice what is too long
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) refuse(path, std::string("cannot read: ") + std::strerror(errno));
+  if (file.bad()) return fail(std::string("cannot read: ") + std::strerror(errno));
   if (text.size() > kMostFileBytes) {
-    refuse(path, "too long for a scenario: more than " + std::to_string(kMostFileBytes) + " bytes");
+    return fail("too long for " + what + ": more than " + std::to_string(kMostFileBytes) +
+                " bytes");
   }
-  return std::make_shared<const Source>(Source{path, std::move(text), 0});
+  return text;
+}
+
+std::shared_ptr<const Source> read_source(const std::string& path) {
+  std::string reason;
+  std::optional<std::string> text = read_file(path, "a scenario", reason);
+  if (!text) refuse(path, reason);
+  return std::make_shared<const Source>(Source{path, std::move(*text), 0});
 }
 
 }  // namespace tidemark::scenarios

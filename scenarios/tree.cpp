@@ -22,6 +22,15 @@ Value* find_entry(Value& mapping, std::string_view key) {
   return const_cast<Value*>(std::as_const(mapping).find(key));
 }
 
+// `base` and `hf_config` both say what the model is: the one that lies over takes the other's
+// place.
+void drop_rival(Value& merged, const Value& over) {
+  const bool imported = over.find("hf_config") != nullptr;
+  if (imported == (over.find("base") != nullptr)) return;  // neither, or both: a fault of `over`
+  const std::string_view rival = imported ? "base" : "hf_config";
+  std::erase_if(merged.entries, [&](const Entry& entry) { return entry.key == rival; });
+}
+
 }  // namespace
 
 Value expand_short_form(Value value, std::string_view path) {
@@ -37,6 +46,7 @@ Value merge(const Value& base, const Value& over, const std::string& path) {
   if (!over.is_mapping()) return over;
   Value merged = expand_short_form(base, path);
   if (!merged.is_mapping()) return over;
+  if (path == "model") drop_rival(merged, over);
   for (const Entry& entry : over.entries) {
     if (Value* below = find_entry(merged, entry.key)) {
       *below = merge(*below, entry.value, join(path, entry.key));

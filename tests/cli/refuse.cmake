@@ -3,6 +3,7 @@
 #
 #   # expect: 12:11: error: unknown policy 'sqroot'      a place in the file
 #   # expect: error: the scenario is empty               the file as a whole
+#   # expect: name.json:3:15: error: mlp_bias is ...     a place in a file beside it
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -11,7 +12,10 @@ if(NOT first MATCHES "^# expect: (.+)$")
   message(FATAL_ERROR "${FILE} does not say what to expect")
 endif()
 set(expected "${CMAKE_MATCH_1}")
-if(expected MATCHES "^[0-9]")
+if(expected MATCHES "^[a-z0-9_]+\\.json:")
+  cmake_path(GET FILE PARENT_PATH folder)
+  set(expected "${folder}/${expected}")
+elseif(expected MATCHES "^[0-9]")
   set(expected "${FILE}:${expected}")
 else()
   set(expected "${FILE}: ${expected}")

@@ -31,11 +31,14 @@ std::string announced(const fs::path& path) {
   return line.starts_with(prefix) ? line.substr(prefix.size()) : "no line '# expect: ...'";
 }
 
-// "12:11: error: message", or "error: message" where there is no place.
+// "12:11: error: message", or "error: message" where there is no place; "name.json:12:11: ..." for
+// a place in a file that the scenario names.
 std::string found(const Diagnostic& diagnostic) {
   const Mark& mark = diagnostic.mark;
   std::string place;
   if (mark.line > 0) place = std::to_string(mark.line) + ":" + std::to_string(mark.column) + ": ";
+  const fs::path file = mark.source ? mark.source->name : std::string();
+  if (file.extension() == ".json") place.insert(0, file.filename().string() + ":");
   std::string first_line = render(diagnostic);
   first_line = first_line.substr(0, first_line.find('\n'));
   return place + first_line.substr(first_line.find("error: "));
