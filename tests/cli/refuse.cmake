@@ -11,7 +11,7 @@ file(STRINGS "${FILE}" first LIMIT_COUNT 1)
 if(NOT first MATCHES "^# expect: (.+)$")
   message(FATAL_ERROR "${FILE} does not say what to expect")
 endif()
-set(expected "${CMAKE_MATCH_1}")
+string(REPLACE "\\;" ";" expected "${CMAKE_MATCH_1}")  # as file(STRINGS) writes it
 if(expected MATCHES "^[a-z0-9_]+\\.json:")
   cmake_path(GET FILE PARENT_PATH folder)
   set(expected "${folder}/${expected}")
