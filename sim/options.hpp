@@ -24,11 +24,11 @@ struct SimulateOptions {
   // Who hands out the bytes of a tier; nullptr: ideal, with the program's capacity. An allocator
   // may hold `carried` and have more cached; its peaks start anew.
   std::array<Allocator*, kTierCount> allocators{};
-  // Initial buffers that an earlier run has left in their tier's allocator (Result::kept). Other
-  // initial buffers are allocated before the step.
-  std::span<const KeptBuffer> carried;
   // Concerns only tiers without an allocator of their own: others were made with their capacity.
   Capacity capacity = Capacity::kEnforced;
+  // Initial buffers that an earlier run has left in their tier's allocator (Result::kept). Other
+  // initial buffers are allocated before the step.
+  std::span<const KeptBuffer> carried = {};
 };
 
 }  // namespace tidemark::sim

@@ -67,7 +67,8 @@ struct OutOfMemory {
   BufferId buffer{};  // the allocation that failed
   Bytes requested;
   Bytes free;
-  std::optional<AllocationFailure> failure;  // what the tier's allocator found, if it says so
+  // What the tier's allocator found, if it says so.
+  std::optional<AllocationFailure> failure = std::nullopt;
 };
 
 // What the allocator of a tier did in this run: counters and driver_time leave out what happened
