@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/dtype.hpp"
+#include "graph/op.hpp"
 #include "graph/shape.hpp"
 #include "hardware/units.hpp"
 #include "scenarios/scenario.hpp"
@@ -25,6 +26,15 @@ struct SavedTensor {
   Shape shape;
   DType dtype{};
   Bytes bytes;
+  Module module{};                    // part of the block that makes it
+  std::vector<std::string> saved_by;  // autograd nodes that keep it, one may stand for several
+};
+
+// What one option's other value would change, each lowered anew.
+struct OptionEffect {
+  std::string yaml;  // "kernels: {attention: flash}"
+  Bytes saved_of_layer;
+  Bytes saved;  // of the whole model, outside the blocks included
 };
 
 struct Ledger {
@@ -36,10 +46,15 @@ struct Ledger {
   std::vector<SavedTensor> saved;  // in the order in which forward makes them
   Bytes saved_of_layer;            // sum of `saved`
   Bytes saved_of_all_layers;
+  Bytes saved_in_all;  // with what is saved outside the blocks, such as for the loss
 };
 
 // Of one micro-batch, with nothing recomputed and everything on the GPU: what strategies start
 // from.
 Ledger make_ledger(const scenarios::RunSpec& run);
+
+// Every other value of every `kernels` option that the run can take, recomputing each block, and
+// dropout switched off: what a block and the model would save then.
+std::vector<OptionEffect> option_effects(const scenarios::RunSpec& run);
 
 }  // namespace tidemark::tools

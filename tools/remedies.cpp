@@ -13,8 +13,11 @@ using scenarios::RunSpec;
 
 constexpr std::size_t kMostChanges = 3;
 
-// Of the first and of every later step.
+// Of the first and of every later step; what the allocator reserves counts where it keeps a cache.
 Bytes most_in(const Report& report, Tier tier) {
+  if (report.out_of_memory && report.out_of_memory->tier == tier) {
+    return report.out_of_memory->needed;
+  }
   const TierReport& all = report.tier(tier);
   return std::max({all.peak, all.peak_reserved, all.first_step_peak});
 }

@@ -128,7 +128,10 @@ Peak describe(const PlayedStep& step, const sim::Peak& found) {
   }
   for (const BufferId id : found.largest) {
     const Buffer& buffer = step.program.buffers[index(id)];
-    Alive alive{name_of_buffer(step, buffer), buffer.bytes, buffer.category};
+    Alive alive;
+    alive.name = name_of_buffer(step, buffer);
+    alive.bytes = buffer.bytes;
+    alive.category = buffer.category;
     const InstanceId maker = made_by[index(id)];
     const InstanceId last = freed_by[index(id)];
     if (buffer.tensor != kNoTensor) alive.layer = step.graph.tensor(buffer.tensor).layer;

@@ -50,6 +50,38 @@ std::string_view spoken(sim::StallCause cause) {
   return "";
 }
 
+std::string_view spoken(Module module) {
+  switch (module) {
+    case Module::kNone:
+      return "-";
+    case Module::kEmbedding:
+      return "embedding";
+    case Module::kNorm:
+      return "norm";
+    case Module::kQkv:
+      return "qkv";
+    case Module::kRotary:
+      return "rotary";
+    case Module::kAttentionCore:
+      return "attention";
+    case Module::kAttentionOutput:
+      return "projection";
+    case Module::kMlpIn:
+      return "MLP in";
+    case Module::kMlpActivation:
+      return "activation";
+    case Module::kMlpOut:
+      return "MLP out";
+    case Module::kHead:
+      return "head";
+    case Module::kLoss:
+      return "loss";
+    case Module::kOptimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
 std::string spoken(Category category) {
   if (category == Category::kLogitsLoss) return "logits and loss";
   std::string text(name_of(category));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graph/category.hpp"
+#include "graph/op.hpp"
 #include "hardware/machine.hpp"
 #include "sim/result.hpp"
 
@@ -18,6 +19,8 @@ std::string place(std::string_view phase, std::int16_t layer, std::string_view o
 std::string_view spoken(Tier tier);
 // "PCIe to the GPU", "the CPU's optimizer step", …
 std::string_view spoken(sim::StallCause cause);
+// "attention", "projection"; "-" outside of all parts.
+std::string_view spoken(Module module);
 // "optimizer states"
 std::string spoken(Category category);
 

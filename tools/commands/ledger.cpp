@@ -6,12 +6,14 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "hardware/quantity.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/output.hpp"
 #include "tools/select.hpp"
 #include "tools/text_table.hpp"
+#include "tools/wording.hpp"
 
 namespace tidemark::tools {
 
@@ -41,18 +43,58 @@ std::string states_text(const Ledger& ledger) {
 }
 
 std::string saved_text(const Ledger& ledger) {
-  TextTable table(
-      {{"tensor", Align::kLeft, 48}, {"shape"}, {"dtype", Align::kLeft}, {"bytes"}, {""}});
+  TextTable table({{"tensor", Align::kLeft, 22},
+                   {"of", Align::kLeft},
+                   {"saved by", Align::kLeft, 18},
+                   {"shape", Align::kRight, 19},
+                   {"dtype", Align::kLeft},
+                   {"bytes"}});
   for (const SavedTensor& tensor : ledger.saved) {
-    table.add_row({tensor.name, shape_text(tensor.shape), std::string(name_of(tensor.dtype)),
-                   format_count(tensor.bytes.count), format_bytes(tensor.bytes)});
+    std::string nodes;
+    for (const std::string& node : tensor.saved_by) nodes += (nodes.empty() ? "" : ", ") + node;
+    table.add_row({tensor.name, std::string(spoken(tensor.module)), nodes, shape_text(tensor.shape),
+                   std::string(name_of(tensor.dtype)), format_count(tensor.bytes.count)});
   }
   const auto sum = [&](const std::string& name, Bytes bytes) {
-    table.add_row({name, "", "", format_count(bytes.count), format_bytes(bytes)});
+    table.add_row({name, "", "", "", "", format_count(bytes.count)});
   };
   sum("one block", ledger.saved_of_layer);
   sum(fmt::format("all {} blocks", ledger.layers), ledger.saved_of_all_layers);
+  sum("the whole model", ledger.saved_in_all);
   return table.render(kWidth);
+}
+
+std::string difference(Bytes other, Bytes now) {
+  const std::int64_t bytes = other.count - now.count;
+  if (bytes == 0) return "-";
+  return (bytes < 0 ? "-" : "+") + format_bytes(Bytes(std::abs(bytes)));
+}
+
+// Options that change what is saved, a row each; the others in one line.
+std::string effects_text(const scenarios::RunSpec& run, const Ledger& ledger) {
+  TextTable table({{"option", Align::kLeft, 40},
+                   {"a block saves"},
+                   {"difference"},
+                   {"the model saves"},
+                   {"difference"}});
+  table.add_row({"(as it is)", format_bytes(ledger.saved_of_layer), "",
+                 format_bytes(ledger.saved_in_all), ""});
+  std::string idle;
+  for (const OptionEffect& effect : option_effects(run)) {
+    if (effect.saved_of_layer == ledger.saved_of_layer && effect.saved == ledger.saved_in_all) {
+      idle += (idle.empty() ? "" : "; ") + effect.yaml;
+      continue;
+    }
+    table.add_row({effect.yaml, format_bytes(effect.saved_of_layer),
+                   difference(effect.saved_of_layer, ledger.saved_of_layer),
+                   format_bytes(effect.saved), difference(effect.saved, ledger.saved_in_all)});
+  }
+  std::string text = table.render(kWidth);
+  if (idle.empty()) return text;
+  for (const std::string& line : wrap("saved bytes stay the same: " + idle, kWidth)) {
+    text += line + '\n';
+  }
+  return text;
 }
 
 // Strategies that train the same network the same way have the same ledger: the text decides.
@@ -67,9 +109,9 @@ std::string scenario_text(const scenarios::Scenario& scenario) {
     const Ledger ledger = make_ledger(run);
     std::string body = fmt::format(
         "{}: {} parameters\n\n{}\nsaved by block {} of {}, from forward to backward, if "
-        "nothing is recomputed\n\n{}",
+        "nothing is recomputed\n\n{}\nwhat other options would save, each lowered\n\n{}",
         run.model.name, format_count(ledger.parameters), states_text(ledger), ledger.layer,
-        ledger.layers, saved_text(ledger));
+        ledger.layers, saved_text(ledger), effects_text(run, ledger));
     std::string title = run.strategy;
     for (const auto& [key, value] : run.point) title += fmt::format(", {} {}", key, value);
     const auto same = std::ranges::find(sections, body, &Section::body);

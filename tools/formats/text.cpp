@@ -130,21 +130,22 @@ void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
 
 void append_largest(std::string& out, const Report& run, std::size_t count) {
   const Peak& peak = run.tier(Tier::kHbm).peak_moment;
-  TextTable table({{"largest in HBM at its peak", Align::kLeft, 28},
+  TextTable table({{"largest in HBM at its peak", Align::kLeft, 26},
                    {"bytes"},
                    {"layer"},
                    {"category", Align::kLeft},
-                   {"made by", Align::kLeft, 16},
-                   {"freed by", Align::kLeft, 16}});
+                   {"made by, freed by", Align::kLeft, 32}});
   const auto by = [](const std::string& op, Phase phase) {
     return fmt::format("{} ({})", op, name_of(phase));
   };
   for (std::size_t i = 0; i < std::min(count, peak.largest.size()); ++i) {
     const Alive& alive = peak.largest[i];
+    const std::string maker =
+        alive.made_by.empty() ? "before the step" : by(alive.made_by, alive.made_in);
+    const std::string last = alive.freed_by.empty() ? "stays" : by(alive.freed_by, alive.freed_in);
     table.add_row({alive.name, format_count(alive.bytes.count),
                    alive.layer < 0 ? "" : std::to_string(alive.layer), spoken(alive.category),
-                   alive.made_by.empty() ? "(before the step)" : by(alive.made_by, alive.made_in),
-                   alive.freed_by.empty() ? "(stays)" : by(alive.freed_by, alive.freed_in)});
+                   maker + ", " + last});
   }
   out += fmt::format("\n{}\n{}", run.strategy, table.render(kWidth));
 }
