@@ -40,6 +40,9 @@ struct SettingsSearch {
   std::string fits;  // added to the run's own settings; empty: none of those tried
 };
 
+// Longer steps are not tried: each setting plays up to kMostLaterSteps + 1 of them.
+inline constexpr std::size_t kMostInstancesToTry = 300'000;
+
 // One or two settings each, as PYTORCH_CUDA_ALLOC_CONF has them.
 std::span<const std::string_view> settings_to_try();
 

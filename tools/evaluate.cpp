@@ -35,7 +35,8 @@ Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options) {
                            free ? &*free->steady : nullptr),
                   describe(steps.first(), &limited.first, free ? &free->first : nullptr), options);
   if (options.try_settings && report.allocator.keeps_cache && !report.fits() &&
-      report.out_of_memory->tier == Tier::kHbm) {
+      report.out_of_memory->tier == Tier::kHbm &&
+      steps.steady().program.instances.size() <= kMostInstancesToTry) {
     report.out_of_memory->settings = search_settings(steps, run.allocator);
   }
   return report;

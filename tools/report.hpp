@@ -77,7 +77,7 @@ struct OutOfMemoryReport {
   Bytes needed;
   bool first_step = false;
   std::string message;  // what PyTorch would say; empty: the allocator has no words for it
-  std::optional<SettingsSearch> settings;  // of the allocator, where it was the allocator's HBM
+  std::optional<SettingsSearch> settings;  // other settings that were tried; nullopt: none were
 };
 
 struct Report {
