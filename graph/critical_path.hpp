@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/dependency_graph.hpp"
 #include "graph/program.hpp"
 #include "graph/step_graph.hpp"
 #include "hardware/units.hpp"

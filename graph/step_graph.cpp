@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/dependency_graph.hpp"
+
 namespace tidemark {
 namespace {
 

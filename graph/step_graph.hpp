@@ -13,7 +13,6 @@
 // "Held" storages are alive during an op that does not read them: a variable of the training script
 // or a node of the autograd graph still refers to them, and lets go right after that op.
 
-#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -41,10 +40,6 @@ struct SavedBy {
   TensorId tensor{};
   NameId node{};  // the node's derivative rule, "layer_norm"
 };
-
-using DependencyGraph =
-    boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
-                                       boost::no_property, std::uint32_t, std::uint32_t>;
 
 struct StepGraph {
   std::vector<Op> ops;  // in issue order; one sentinel at the end closes the rows
@@ -83,9 +78,5 @@ struct StepGraph {
     return {all.data() + first, all.data() + last};
   }
 };
-
-// Vertices are ops; an edge leads from the op that made (or last updated) a storage to each op that
-// reads or updates it, and from its readers to the op that updates it next.
-DependencyGraph dependency_graph(const StepGraph& graph);
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/dependency_graph.hpp"
 #include "graph/step_graph.hpp"
 #include "hardware/units.hpp"
 #include "tests/support/catch.hpp"
