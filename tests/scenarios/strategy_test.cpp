@@ -105,7 +105,7 @@ TEST_CASE("a sweep may have 10,000 runs and not one more") {
   CHECK(LoadLimits{}.runs == 10'000);
 }
 
-TEST_CASE("--set lies over everything, and fixes what would be swept") {
+TEST_CASE("the option --set lies over everything, and fixes what would be swept") {
   const std::string text = kStart +
                            "strategies: [{name: a, training: {sequence: 512}}]\n"
                            "sweep: {training.micro_batch: [1, 2], kernels.keep_logits: [true]}\n";
@@ -117,7 +117,7 @@ TEST_CASE("--set lies over everything, and fixes what would be swept") {
   CHECK(scenario.runs[0].point == Point{{"kernels.keep_logits", "true"}});
 }
 
-TEST_CASE("--set takes any YAML value, the last one of a key wins") {
+TEST_CASE("the option --set takes any YAML value, the last one of a key wins") {
   const Scenario scenario = load_text(
       kStart + kOneStrategy,
       {{"checkpoint", "full"}, {"checkpoint", "{policy: every-n, n: 16}"}, {"hardware", "h200"}});

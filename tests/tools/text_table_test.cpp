@@ -44,6 +44,6 @@ TEST_CASE("a cell that is too wide continues on the next line, details are inden
         "checkpoint    no\n"
         "every\n"
         "block\n"
-        "    short by 62\n"
-        "    GB\n");
+        "    short by\n"
+        "    62 GB\n");
 }

@@ -1,0 +1,2 @@
+class Forgotten : public Allocator {
+};

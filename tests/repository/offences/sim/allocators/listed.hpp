@@ -1,0 +1,2 @@
+class Listed : public Allocator {
+};
