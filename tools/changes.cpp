@@ -87,8 +87,12 @@ Change change(std::string words, std::vector<Override> overrides,
 // Every checkpoint policy, with its options as preset; segments of 2, 4 and 8 blocks as well.
 std::vector<Change> checkpoints(const RunSpec& run) {
   std::vector<Change> found;
-  const std::string_view reentrant = run.checkpointing.reentrant ? "" : ", reentrant: false";
   const auto add = [&](const Policy& policy, const std::string& options) {
+    // A mapping is laid over the old one and a name takes its place: options of the old policy
+    // must not stay.
+    const bool replace = options.empty() && !run.checkpoint_options.empty();
+    const std::string_view reentrant =
+        run.checkpointing.reentrant || replace ? "" : ", reentrant: false";
     const std::string value =
         options.empty() && reentrant.empty()
             ? std::string(policy.name)

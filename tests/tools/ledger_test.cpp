@@ -1,0 +1,93 @@
+#include "tools/ledger.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/load.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace tidemark;
+using namespace tidemark::tools;
+
+namespace {
+
+scenarios::RunSpec seven_billion() {
+  return scenarios::load(TIDEMARK_SOURCE_DIR "/scenarios/7b-on-80gb.yaml").runs.front();
+}
+
+Bytes saved_with(const std::vector<OptionEffect>& effects, const std::string& yaml) {
+  const auto found = std::ranges::find(effects, yaml, &OptionEffect::yaml);
+  INFO(yaml);
+  REQUIRE(found != effects.end());
+  return found->saved_of_layer;
+}
+
+const SavedTensor& tensor_named(const Ledger& ledger, const std::string& name) {
+  const auto found = std::ranges::find(ledger.saved, name, &SavedTensor::name);
+  INFO(name);
+  REQUIRE(found != ledger.saved.end());
+  return *found;
+}
+
+// s = 2048, b = 1, h = 4096, a = 32: sbh is 8,388,608 and a s^2 b 134,217,728. The mean and the
+// reciprocal deviation of two norms are four fp32 numbers a token more: 32,768 bytes.
+constexpr std::int64_t kSbh = 8'388'608;
+constexpr std::int64_t kScores = 134'217'728;
+constexpr std::int64_t kStatistics = 32'768;
+
+}  // namespace
+
+TEST_CASE("a block's saved bytes are those of the published formula, and statistics of the norms") {
+  // 34 sbh + 5 a s^2 b: Korthikanti et al. 2022, "Reducing Activation Recomputation in Large
+  // Transformer Models", equation 1.
+  const Ledger ledger = make_ledger(seven_billion());
+  CHECK(ledger.saved_of_layer == Bytes(34 * kSbh + 5 * kScores + kStatistics));
+  CHECK(ledger.saved_of_all_layers == Bytes(32 * ledger.saved_of_layer.count));
+  CHECK(ledger.saved_in_all > ledger.saved_of_all_layers);
+}
+
+TEST_CASE("each saved tensor comes with the nodes that save it and the part that makes it") {
+  const Ledger ledger = make_ledger(seven_billion());
+  const SavedTensor& probabilities = tensor_named(ledger, "_softmax");
+  CHECK(probabilities.saved_by == std::vector<std::string>{"softmax"});
+  CHECK(probabilities.module == Module::kAttentionCore);
+  CHECK(probabilities.bytes == Bytes(2 * kScores));
+  // Query and key go into one product, value into the other: three views of one storage.
+  const SavedTensor& qkv = tensor_named(ledger, "addmm");
+  CHECK(qkv.saved_by == std::vector<std::string>{"baddbmm", "bmm"});
+  CHECK(qkv.module == Module::kQkv);
+  for (const SavedTensor& tensor : ledger.saved) CHECK_FALSE(tensor.saved_by.empty());
+}
+
+TEST_CASE("what another option would save is what lowering with it saves") {
+  const std::vector<OptionEffect> effects = option_effects(seven_billion());
+  // Flash keeps neither scores, probabilities nor their mask, but a log-sum a head and token.
+  CHECK(saved_with(effects, "kernels: {attention: flash}") ==
+        Bytes(34 * kSbh + kStatistics + 32 * 2048 * 4));
+  // Masks in bf16 take a byte an element more: one of the scores, two of the residuals.
+  CHECK(saved_with(effects, "kernels: {dropout_mask: dtype}") ==
+        Bytes(36 * kSbh + 6 * kScores + kStatistics));
+  // Without dropout only the probabilities remain of the scores, and no mask.
+  CHECK(saved_with(effects, "model: {dropout: 0}") == Bytes(32 * kSbh + 2 * kScores + kStatistics));
+  CHECK(saved_with(effects, "checkpoint: full") == Bytes(2 * kSbh));
+  CHECK(saved_with(effects, "kernels: {loss: native}") ==
+        Bytes(34 * kSbh + 5 * kScores + kStatistics));
+}
+
+TEST_CASE("an option's present value is none of its effects") {
+  const std::vector<OptionEffect> effects = option_effects(seven_billion());
+  CHECK(std::ranges::find(effects, "kernels: {attention: eager}", &OptionEffect::yaml) ==
+        effects.end());
+  CHECK(std::ranges::find(effects, "kernels: {norm: fused}", &OptionEffect::yaml) == effects.end());
+}
+
+TEST_CASE("the ledger of a run that recomputes is that of one that does not") {
+  scenarios::RunSpec run = seven_billion();
+  const Ledger plain = make_ledger(run);
+  run.checkpoint_policy = "full";
+  run.checkpointing.segments = {{0, 32}};
+  CHECK(make_ledger(run).saved_in_all == plain.saved_in_all);
+  CHECK(option_effects(run).size() == option_effects(seven_billion()).size());
+}

@@ -1,0 +1,267 @@
+#include "tools/remedies.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/load.hpp"
+#include "tests/support/catch.hpp"
+#include "tools/evaluate.hpp"
+#include "tools/report.hpp"
+
+using namespace tidemark;
+using namespace tidemark::tools;
+using scenarios::RunSpec;
+
+namespace {
+
+RunSpec small_run(const std::string& sections) {
+  const std::string text =
+      "model: {architecture: gpt, layers: 4, hidden: 64, heads: 4, vocab: 128, max_positions: 64}\n"
+      "hardware: a100-80gb-sxm\n" +
+      sections + "strategies: [{name: only}]\n";
+  return scenarios::load(
+             std::make_shared<const scenarios::Source>(scenarios::Source{"small.yaml", text}))
+      .runs.front();
+}
+
+std::vector<Report> simulate_all(std::span<const RunSpec> runs) {
+  return evaluate_all(runs, {.largest = 0});
+}
+
+// Whether one of the changes writes `yaml`, such as "checkpoint: full".
+bool offers(const std::vector<Change>& changes, const std::string& yaml) {
+  return std::ranges::any_of(changes, [&](const Change& change) {
+    return as_yaml(std::span(&change, 1)).front() == yaml;
+  });
+}
+
+std::vector<std::string> yaml_of(const std::vector<Remedy>& remedies) {
+  std::vector<std::string> lines;
+  for (const Remedy& remedy : remedies) {
+    std::string line;
+    for (const std::string& part : as_yaml(remedy.changes)) line += part + ";";
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// A world where each phase holds what the run's options say, and every step takes a microsecond or
+// more:
+//   forward 60, backward 120 (-50 with checkpoint: full), optimizer 150 (-60 on the host, -55 on
+//   the SSD) bytes of `capacity`; the host costs 2 us, the SSD 5 us, recomputing 1 us.
+struct Invented {
+  Bytes capacity = 100_B;
+  std::size_t calls = 0;
+
+  Report report(const RunSpec& run) {
+    ++calls;
+    Report report;
+    TierReport& hbm = report.tiers[static_cast<std::size_t>(Tier::kHbm)];
+    hbm.capacity = capacity;
+    hbm.phase_peaks = {60_B, 120_B, 150_B};
+    report.step_time = 1_us;
+    if (run.checkpoint_policy == "full") {
+      hbm.phase_peaks[1] = 70_B;
+      report.step_time += 1_us;
+    }
+    if (run.offload.optimizer == Offload::States::kHost) {
+      hbm.phase_peaks[2] = 90_B;
+      report.step_time += 2_us;
+    }
+    if (run.offload.optimizer == Offload::States::kSsd) {
+      hbm.phase_peaks[2] = 95_B;
+      report.step_time += 5_us;
+    }
+    hbm.peak = std::max({hbm.phase_peaks[0], hbm.phase_peaks[1], hbm.phase_peaks[2]});
+    if (hbm.peak > capacity) {
+      report.out_of_memory = OutOfMemoryReport{};
+      report.out_of_memory->tier = Tier::kHbm;
+      report.out_of_memory->needed = hbm.peak;
+    }
+    return report;
+  }
+
+  std::optional<Remedies> remedies(const RunSpec& run) {
+    const SimulateAll all = [&](std::span<const RunSpec> runs) {
+      std::vector<Report> reports;
+      for (const RunSpec& each : runs) reports.push_back(report(each));
+      return reports;
+    };
+    const Report as_it_is = report(run);
+    calls = 0;
+    return find_remedies(run, as_it_is, all);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what a change promises is what the loader and a run of the pasted change give") {
+  // Weights 14 GB, gradients 14, masters 28 and moments 56 are 112 of 85 GB: only what takes the
+  // 84 GB of masters and moments away can help.
+  const std::string file = TIDEMARK_SOURCE_DIR "/scenarios/7b-on-80gb.yaml";
+  const RunSpec run = scenarios::load(file).runs.front();
+  REQUIRE(run.strategy == "keep everything");
+  const std::optional<Remedies> found = find_remedies(run, evaluate(run), simulate_all);
+  REQUIRE(found.has_value());
+  CHECK(yaml_of(found->answers) ==
+        std::vector<std::string>{"offload: {optimizer: host};", "offload: {optimizer: ssd};"});
+  CHECK(found->answers.front().saves == Bytes(84'000'000'000));
+  REQUIRE(found->alone.size() > 10);
+  for (const Remedy& remedy : found->alone) {
+    const RunSpec pasted = scenarios::load(file, remedy.changes.front().overrides).runs.front();
+    const Report report = evaluate(pasted);
+    INFO(yaml_of({remedy}).front());
+    const TierReport& hbm = report.tier(Tier::kHbm);
+    CHECK(remedy.fits == report.fits());
+    CHECK(remedy.peak == std::max(hbm.peak, hbm.first_step_peak));
+    CHECK(remedy.step_time == report.step_time);
+    CHECK(remedy.saves == found->needed - remedy.peak);
+    CHECK(remedy.costs == report.step_time - found->step_time);
+  }
+}
+
+TEST_CASE("a run that fits needs no remedy") {
+  Invented world;
+  world.capacity = 150_B;
+  CHECK_FALSE(world.remedies(small_run("")).has_value());
+  world.capacity = 149_B;
+  CHECK(world.remedies(small_run("")).has_value());
+}
+
+TEST_CASE("a single change that fits is the answer, and pairs are not tried") {
+  Invented world;
+  world.capacity = 120_B;
+  const std::optional<Remedies> found = world.remedies(small_run(""));
+  CHECK(yaml_of(found->answers) ==
+        std::vector<std::string>{"offload: {optimizer: host};", "offload: {optimizer: ssd};"});
+  CHECK(found->pairs == 0);
+  CHECK(found->answers[0].peak == 120_B);
+  CHECK(found->answers[0].saves == 30_B);
+  CHECK(found->answers[0].costs == 2_us);
+}
+
+TEST_CASE("where no change alone fits, pairs are the answer, cheapest in time first") {
+  Invented world;  // 100 bytes: backward needs recomputing, the optimizer has to leave
+  const std::optional<Remedies> found = world.remedies(small_run(""));
+  CHECK(yaml_of(found->answers) ==
+        std::vector<std::string>{"offload: {optimizer: host};checkpoint: full;",
+                                 "offload: {optimizer: ssd};checkpoint: full;"});
+  CHECK(found->answers[0].peak == 90_B);
+  CHECK(found->answers[0].costs == 3_us);
+  CHECK(found->triples == 0);
+  // The three changes that make a difference are host, SSD and recomputing; the first two exclude
+  // each other.
+  CHECK(found->pairs == 2);
+  CHECK(std::ranges::count_if(found->alone, &Remedy::differs) == 3);
+}
+
+TEST_CASE("where nothing helps, the search ends within its bound and says so") {
+  Invented world;
+  world.capacity = 1_B;
+  const std::optional<Remedies> found = world.remedies(small_run("training: {micro_batch: 32}\n"));
+  CHECK(found->answers.empty());
+  CHECK(found->simulations == world.calls);
+  CHECK(world.calls <= kMostSingles + kMostPairs + kMostTriples);
+  CHECK(remedies_text("only", *found, 1000).find("nothing that was tried makes it fit") !=
+        std::string::npos);
+}
+
+TEST_CASE("a change that the architecture or the precision has not is not offered") {
+  const std::vector<Change> gpt = changes_for(small_run(""));
+  CHECK(offers(gpt, "kernels: {attention: flash}"));
+  CHECK(offers(gpt, "kernels: {causal: fused}"));
+  CHECK(offers(gpt, "checkpoint: full"));
+  CHECK(offers(gpt, "checkpoint: {policy: every-n, n: 2}"));
+  CHECK_FALSE(offers(gpt, "checkpoint: {policy: every-n, n: 4}"));  // of 4 blocks: all in one
+  CHECK_FALSE(offers(gpt, "kernels: {norm: fused}"));
+
+  const std::vector<Change> fp32 = changes_for(small_run("training: {precision: fp32}\n"));
+  CHECK_FALSE(offers(fp32, "kernels: {attention: flash}"));
+  CHECK_FALSE(offers(fp32, "kernels: {master_gradients: direct}"));
+  CHECK(offers(fp32, "training: {precision: bf16-mixed}"));
+
+  RunSpec llama = small_run("");
+  llama.model.architecture = Architecture::kLlama;
+  CHECK(offers(changes_for(llama), "kernels: {norm: fused}"));
+  CHECK_FALSE(offers(changes_for(llama), "kernels: {causal: fused}"));
+}
+
+TEST_CASE("what a run does already is not offered") {
+  const std::vector<Change> changes =
+      changes_for(small_run("checkpoint: full\nkernels: {optimizer: fused, attention: flash}\n"));
+  CHECK_FALSE(offers(changes, "checkpoint: full"));
+  CHECK_FALSE(offers(changes, "kernels: {optimizer: fused}"));
+  CHECK_FALSE(offers(changes, "kernels: {attention: flash}"));
+  CHECK(offers(changes, "kernels: {optimizer: single}"));
+}
+
+TEST_CASE("settings of the allocator are offered where it is the caching one, added to its own") {
+  CHECK_FALSE(
+      offers(changes_for(small_run("")), "allocator: {settings: \"expandable_segments:True\"}"));
+  const std::vector<Change> changes =
+      changes_for(small_run("allocator: {kind: caching, settings: \"max_split_size_mb:64\"}\n"));
+  CHECK(
+      offers(changes, "allocator: {settings: \"max_split_size_mb:64,expandable_segments:True\"}"));
+  CHECK_FALSE(offers(changes, "allocator: {settings: \"max_split_size_mb:128\"}"));
+}
+
+TEST_CASE("smaller micro-batches keep the tokens of a step") {
+  // 6 x 3: half of 6 is 3, then one at a time; 2 x 3 and 6 x 3 micro-batches.
+  const RunSpec run = small_run("training: {micro_batch: 6, micro_batches: 3, sequence: 32}\n");
+  const std::vector<Change> changes = changes_for(run);
+  CHECK(offers(changes, "training: {micro_batch: 3, micro_batches: 6}"));
+  CHECK(offers(changes, "training: {micro_batch: 1, micro_batches: 18}"));
+  CHECK(offers(changes, "training: {sequence: 16, micro_batches: 6}"));
+  const std::vector<Change> one = changes_for(small_run("training: {sequence: 33}\n"));
+  CHECK(std::ranges::none_of(one, [](const Change& change) {
+    return change.overrides.front().key == "training.micro_batch" ||
+           change.overrides.front().key == "training.sequence";
+  }));
+}
+
+TEST_CASE("changes of one section share a line, and of one key exclude each other") {
+  const Change flash{"", {{"kernels.attention", "flash"}}};
+  const Change loss{"", {{"kernels.loss", "native"}}};
+  const Change full{"", {{"checkpoint", "full"}}};
+  CHECK(as_yaml(std::vector<Change>{flash, full, loss}) ==
+        std::vector<std::string>{"kernels: {attention: flash, loss: native}", "checkpoint: full"});
+  CHECK_FALSE(exclude_each_other(flash, loss));
+  CHECK(exclude_each_other(flash, Change{"", {{"kernels.attention", "eager"}}}));
+}
+
+TEST_CASE("changes keep a run's other options, its strategy and its point") {
+  RunSpec run = small_run("checkpoint: {policy: every-n, n: 2, reentrant: false}\n");
+  run.point = {{"training.micro_batch", "1"}};
+  const std::vector<Change> changes = changes_for(run);
+  CHECK(offers(changes, "checkpoint: full"));  // in the place of all of it, n included
+  const Change flash{"", {{"kernels.attention", "flash"}}};
+  const std::optional<RunSpec> changed = with_changes(run, std::span(&flash, 1));
+  REQUIRE(changed.has_value());
+  CHECK(changed->kernels.attention == Kernels::Attention::kFlash);
+  CHECK(changed->checkpoint_policy == "every-n");
+  CHECK(changed->checkpointing.segments.size() == 2);
+  CHECK_FALSE(changed->checkpointing.reentrant);
+  CHECK(changed->strategy == run.strategy);
+  CHECK(changed->point == run.point);
+}
+
+TEST_CASE("another checkpoint policy keeps the implementation") {
+  const std::vector<Change> changes =
+      changes_for(small_run("checkpoint: {policy: full, reentrant: false}\n"));
+  CHECK(offers(changes, "checkpoint: {policy: every-n, n: 2, reentrant: false}"));
+}
+
+TEST_CASE("no line of the remedies is wider than it may be") {
+  const RunSpec run =
+      scenarios::load(TIDEMARK_SOURCE_DIR "/scenarios/7b-on-80gb.yaml").runs.front();
+  const std::string text =
+      remedies_text(run.strategy, *find_remedies(run, evaluate(run), simulate_all), 100);
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find('\n', begin);
+    CHECK(end - begin <= 100);
+    begin = end + 1;
+  }
+}
