@@ -22,22 +22,23 @@ bool says_not_finite(std::string_view text) {
 std::string fault_of_start(std::string_view text) {
   if (text.empty()) return "no value is given";
   const bool sign = text[0] == '-' || text[0] == '+';
-  if (says_not_finite(text.substr(sign ? 1 : 0))) return quoted(text) + " is not a finite number";
-  if (text[0] == '-') return quoted(text) + " is negative";
-  if (text[0] == '+') return quoted(text) + " starts with '+': write it without the sign";
+  if (says_not_finite(text.substr(sign ? 1 : 0)))
+    return in_quotes(text) + " is not a finite number";
+  if (text[0] == '-') return in_quotes(text) + " is negative";
+  if (text[0] == '+') return in_quotes(text) + " starts with '+': write it without the sign";
   if (text[0] == '.' && text.size() > 1 && is_digit(text[1])) {
-    return quoted(text) + " starts with a point: write " + quoted("0" + std::string(text));
+    return in_quotes(text) + " starts with a point: write " + in_quotes("0" + std::string(text));
   }
-  if (!is_digit(text[0])) return quoted(text) + " does not start with a number";
+  if (!is_digit(text[0])) return in_quotes(text) + " does not start with a number";
   if (text[0] == '0' && text.size() > 1) {
     if (text[1] == 'x' || text[1] == 'X') {
-      return quoted(text) + " is hexadecimal: write a decimal number";
+      return in_quotes(text) + " is hexadecimal: write a decimal number";
     }
     if (is_digit(text[1])) {
       std::size_t first = text.find_first_not_of('0');
       if (first == std::string_view::npos) first = text.size();
       if (first == text.size() || !is_digit(text[first])) --first;  // the one zero that stays
-      return quoted(text) + " has leading zeros: write " + quoted(text.substr(first));
+      return in_quotes(text) + " has leading zeros: write " + in_quotes(text.substr(first));
     }
   }
   return {};
@@ -70,7 +71,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMost = 40;
   std::string out = "'";
   std::size_t size = std::min(text.size(), kMost);
@@ -101,17 +102,18 @@ ScannedDecimal scan_decimal(std::string_view text) {
     const std::size_t point = at++;
     while (at < text.size() && is_digit(text[at])) digits += text[at++];
     if (at == point + 1) {
-      result.reason = quoted(text) + " has no digit after the point";
+      result.reason = in_quotes(text) + " has no digit after the point";
       return result;
     }
     exponent = -static_cast<int>(at - point - 1);
   }
   if (at < text.size() && (text[at] == ',' || text[at] == '_' || text[at] == '\'')) {
-    result.reason = quoted(text) + " has a separator: digits stand together, and '.' is the point";
+    result.reason =
+        in_quotes(text) + " has a separator: digits stand together, and '.' is the point";
     return result;
   }
   if (at < text.size() && text[at] == '.') {
-    result.reason = quoted(text) + " has two decimal points";
+    result.reason = in_quotes(text) + " has two decimal points";
     return result;
   }
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
@@ -129,7 +131,7 @@ ScannedDecimal scan_decimal(std::string_view text) {
     }
   }
   if (!normalise(digits, exponent, result.number)) {
-    result.reason = quoted(text) + " has more than " + std::to_string(Decimal::kMostDigits) +
+    result.reason = in_quotes(text) + " has more than " + std::to_string(Decimal::kMostDigits) +
                     " significant digits";
     return result;
   }

@@ -38,7 +38,7 @@ struct Scaled {
 Scaled scale(Decimal number, std::int64_t factor, std::int64_t limit);
 
 // In quotes, cut to a few dozen characters, control characters replaced: safe in a message.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // Without blanks (space, tab) at both ends.
 std::string_view trimmed(std::string_view text);

@@ -16,7 +16,7 @@ Parsed<T> refused(std::string reason) {
 }
 
 std::string missing_unit(std::string_view text, const UnitKind& kind) {
-  return quoted(trimmed(text)) + " has no unit: " + std::string(kind.noun) +
+  return in_quotes(trimmed(text)) + " has no unit: " + std::string(kind.noun) +
          " is meant, for example '" + std::string(kind.example) + "' (units: " + known_units(kind) +
          ")";
 }
@@ -38,7 +38,7 @@ Parsed<std::int64_t> parse_quantity(std::string_view text, const UnitKind& kind)
     return refused<std::int64_t>(fault_of_unit(kind, text, scanned.rest));
   }
   const Scaled scaled = scale(scanned.number, unit->factor, kLargestQuantity);
-  const std::string shown = quoted(trimmed(text));
+  const std::string shown = in_quotes(trimmed(text));
   const std::string smallest = "1 " + std::string(kind.units.front().name);
   if (scaled.too_large) {
     return refused<std::int64_t>(shown + " is too large: the most is " + std::string(kind.most));
@@ -72,12 +72,12 @@ Parsed<FlopRate> parse_flop_rate(std::string_view text) {
 
 Parsed<std::int64_t> parse_count(std::string_view text) {
   const ScannedDecimal scanned = scan_decimal(text);
-  const std::string shown = quoted(trimmed(text));
+  const std::string shown = in_quotes(trimmed(text));
   if (!scanned.reason.empty()) {
     return refused<std::int64_t>(scanned.reason + "; a whole number is meant, for example '4096'");
   }
   if (!scanned.rest.empty()) {
-    return refused<std::int64_t>(shown + " is not a plain number: " + quoted(scanned.rest) +
+    return refused<std::int64_t>(shown + " is not a plain number: " + in_quotes(scanned.rest) +
                                  " follows it; a whole number without a unit is meant");
   }
   const Scaled scaled = scale(scanned.number, 1, kLargestQuantity);
@@ -95,13 +95,13 @@ Parsed<std::int64_t> parse_count(std::string_view text) {
 
 Parsed<double> parse_fraction(std::string_view text) {
   const ScannedDecimal scanned = scan_decimal(text);
-  const std::string shown = quoted(trimmed(text));
+  const std::string shown = in_quotes(trimmed(text));
   if (!scanned.reason.empty()) {
     return refused<double>(scanned.reason +
                            "; a fraction from 0 to 1 is meant, for example '0.87'");
   }
   if (!scanned.rest.empty()) {
-    return refused<double>(shown + " is not a plain number: " + quoted(scanned.rest) +
+    return refused<double>(shown + " is not a plain number: " + in_quotes(scanned.rest) +
                            " follows it; a fraction from 0 to 1 is meant, for example '0.87'");
   }
   double value = 0;

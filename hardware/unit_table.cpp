@@ -147,23 +147,23 @@ std::string fault_of_unit(const UnitKind& kind, std::string_view text, std::stri
   const std::string meant =
       std::string(kind.noun) + " is meant, for example '" + std::string(kind.example) + "'";
   if (means_bits(name)) {
-    return quoted(name) + " counts bits, 8 to a byte: " + meant;
+    return in_quotes(name) + " counts bits, 8 to a byte: " + meant;
   }
   if (const Unit* near = nearest_unit(kind, name)) {
-    return "unknown unit " + quoted(name) + ": did you mean '" + std::string(near->name) + "'?";
+    return "unknown unit " + in_quotes(name) + ": did you mean '" + std::string(near->name) + "'?";
   }
   for (const UnitKind* other : kKinds) {
     if (nearest_unit(*other, name) != nullptr) {
-      return quoted(text) + " is " + std::string(other->noun) + ": " + meant;
+      return in_quotes(text) + " is " + std::string(other->noun) + ": " + meant;
     }
   }
   // "80 GiB 5", "80 GiB of HBM": a unit stands there, something follows it.
   const std::string_view first = name.substr(0, name.find_first_of(" \t"));
   if (first.size() < name.size() && find_unit(kind, first) != nullptr) {
-    return quoted(trimmed(name.substr(first.size()))) + " follows " +
-           quoted(text.substr(0, text.size() - name.size() + first.size())) + ": " + meant;
+    return in_quotes(trimmed(name.substr(first.size()))) + " follows " +
+           in_quotes(text.substr(0, text.size() - name.size() + first.size())) + ": " + meant;
   }
-  return "unknown unit " + quoted(name) + ": known are " + known_units(kind);
+  return "unknown unit " + in_quotes(name) + ": known are " + known_units(kind);
 }
 
 }  // namespace tidemark

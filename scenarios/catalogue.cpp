@@ -87,7 +87,7 @@ const Value* Catalogue::model(const std::string& name, const Mark& mark) {
   if (found == nullptr) {
     std::vector<std::string_view> known;
     for (const EmbeddedFile& each : model_files()) known.push_back(each.name);
-    diagnostics_.error(mark, "unknown model " + quoted(name), suggestion(name, known));
+    diagnostics_.error(mark, "unknown model " + in_quotes(name), suggestion(name, known));
     return nullptr;
   }
   const auto entry = entries_.find("model " + name);
@@ -103,7 +103,8 @@ const Value* Catalogue::device(const std::string& kind, const std::string& name,
     for (const EmbeddedFile& each : device_files()) {
       if (text_at(file(kDevices, each), "kind") == kind) known.push_back(each.name);
     }
-    diagnostics_.error(mark, "unknown " + (kind == "gpu" ? "hardware" : kind) + " " + quoted(name),
+    diagnostics_.error(mark,
+                       "unknown " + (kind == "gpu" ? "hardware" : kind) + " " + in_quotes(name),
                        suggestion(name, known));
     return nullptr;
   }

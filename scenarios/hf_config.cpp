@@ -240,7 +240,7 @@ class HfReader {
       const std::string_view meant = nearest(entry.key, known);
       std::string hint = "it may change the model: take it out of the file if it does not";
       if (!meant.empty()) hint = "did you mean '" + std::string(meant) + "'? otherwise " + hint;
-      diagnostics_.error(entry.mark, "unknown field " + quoted(entry.key) + " " + where,
+      diagnostics_.error(entry.mark, "unknown field " + in_quotes(entry.key) + " " + where,
                          std::move(hint));
     }
   }

@@ -71,7 +71,7 @@ std::vector<Strategy> read_strategies(const Value* list, Diagnostics& diagnostic
     reader.finish();
     const auto same = std::ranges::find(strategies, strategy.name, &Strategy::name);
     if (same != strategies.end() && !strategy.name.empty()) {
-      diagnostics.error(strategy.mark, "two strategies are named " + quoted(strategy.name));
+      diagnostics.error(strategy.mark, "two strategies are named " + in_quotes(strategy.name));
     }
     strategies.push_back(std::move(strategy));
   }
@@ -97,7 +97,7 @@ class Loader {
     };
     for (const char* required : {"model", "hardware"}) {
       if (tree.find(required) == nullptr) {
-        diagnostics_.error(tree.mark, "missing key " + quoted(required));
+        diagnostics_.error(tree.mark, "missing key " + in_quotes(required));
       }
     }
     RunSpec run;
@@ -157,8 +157,8 @@ void report_conflicts(const std::vector<Strategy>& strategies, const std::vector
     for (const SweptKey& swept : sweep) {
       const Value* written = find_at(strategy.sections, swept.key);
       if (written == nullptr) continue;
-      diagnostics.error(written->mark, "strategy " + quoted(strategy.name) + " sets " +
-                                           quoted(swept.key) + ", which the sweep varies");
+      diagnostics.error(written->mark, "strategy " + in_quotes(strategy.name) + " sets " +
+                                           in_quotes(swept.key) + ", which the sweep varies");
     }
   }
 }

@@ -155,7 +155,7 @@ class Builder : public YAML::EventHandler {
     const auto [known, added] = level.keys.emplace(key, mark);
     if (added) return;
     const Mark& first = known->second;
-    diagnostics_.error(mark, "duplicate key " + quoted(key),
+    diagnostics_.error(mark, "duplicate key " + in_quotes(key),
                        first.line > 0 ? "first at " + std::to_string(first.line) + ":" +
                                             std::to_string(first.column)
                                       : "");
@@ -207,7 +207,7 @@ class Builder : public YAML::EventHandler {
 
   void check_tag(const Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;  // plain, quoted
-    diagnostics_.error(mark, "tags are not supported: " + quoted(tag));
+    diagnostics_.error(mark, "tags are not supported: " + in_quotes(tag));
   }
 
   void check_depth(const Mark& mark, int more) {
@@ -288,7 +288,7 @@ std::string describe(const Value& value) {
     case Value::Kind::kNull:
       return "nothing";
     case Value::Kind::kScalar:
-      return quoted(value.text);
+      return in_quotes(value.text);
     case Value::Kind::kSequence:
       return "a list";
     case Value::Kind::kMapping:

@@ -112,7 +112,7 @@ std::optional<OptionValue> read_choice(const Complaint& complain) {
   }
   complain.diagnostics.error(
       complain.value.mark,
-      "unknown " + std::string(complain.spec.name) + " " + quoted(complain.value.text),
+      "unknown " + std::string(complain.spec.name) + " " + in_quotes(complain.value.text),
       suggestion(complain.value.text, choices));
   return std::nullopt;
 }
@@ -150,7 +150,7 @@ std::optional<OptionValue> read_value(const Value& value, const OptionSpec& spec
     case OptionKind::kFlag:
       if (value.text == "true") return OptionValue{1, 0, value.text};
       if (value.text == "false") return OptionValue{0, 0, value.text};
-      return complain("expected true or false, found " + quoted(value.text));
+      return complain("expected true or false, found " + in_quotes(value.text));
     case OptionKind::kSection:
       break;
   }

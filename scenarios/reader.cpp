@@ -29,7 +29,7 @@ const Value* Reader::find(std::string_view key) {
 const Value* Reader::require(std::string_view key) {
   const Value* found = find(key);
   if (found == nullptr && value_.is_mapping()) {
-    diagnostics_.error(value_.mark, "missing key " + quoted(key) + in(where_));
+    diagnostics_.error(value_.mark, "missing key " + in_quotes(key) + in(where_));
   }
   return found;
 }
@@ -39,7 +39,7 @@ void Reader::finish() {
   for (const Entry& entry : value_.entries) {
     if (std::ranges::find(known, entry.key) != known.end()) continue;
     if (diagnostics_.saturated()) return;
-    diagnostics_.error(entry.mark, "unknown key " + quoted(entry.key) + in(where_),
+    diagnostics_.error(entry.mark, "unknown key " + in_quotes(entry.key) + in(where_),
                        suggestion(entry.key, known));
   }
 }

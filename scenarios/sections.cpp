@@ -62,7 +62,7 @@ AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics) {
   if (kind == nullptr) {
     std::vector<std::string_view> known;
     for (const sim::AllocatorKind& row : sim::allocator_kinds()) known.push_back(row.name);
-    diagnostics.error(place("kind"), "unknown allocator " + quoted(choice.kind),
+    diagnostics.error(place("kind"), "unknown allocator " + in_quotes(choice.kind),
                       suggestion(choice.kind, known));
   } else if (const auto fault = kind->check(choice.settings)) {
     diagnostics.error(place("settings"), "settings: " + *fault);
@@ -96,7 +96,8 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
     std::vector<std::string_view> known;
     for (const Policy& row : policies()) known.push_back(row.name);
     diagnostics.error(values.stated("policy") ? values.mark("policy") : reader.mark(),
-                      "unknown policy " + quoted(choice.policy), suggestion(choice.policy, known));
+                      "unknown policy " + in_quotes(choice.policy),
+                      suggestion(choice.policy, known));
     return choice;  // whose options the other keys are is not known
   }
   const OptionValues own(reader, policy->options);

@@ -20,11 +20,11 @@ bool names_section(const std::string& key, const Mark& mark, Diagnostics& diagno
   const std::string section = key.substr(0, key.find('.'));
   if (section == "name" || section == "strategies" || section == "sweep") {
     diagnostics.error(mark,
-                      quoted(section) + " belongs to the scenario as a whole: it cannot vary");
+                      in_quotes(section) + " belongs to the scenario as a whole: it cannot vary");
     return false;
   }
   if (key.starts_with('.') || key.ends_with('.') || key.find("..") != std::string::npos) {
-    diagnostics.error(mark, quoted(key) + " is not a key: write section.key");
+    diagnostics.error(mark, in_quotes(key) + " is not a key: write section.key");
     return false;
   }
   if (find_section(section) != nullptr) return true;
@@ -32,7 +32,7 @@ bool names_section(const std::string& key, const Mark& mark, Diagnostics& diagno
   for (const Section& each : sections()) {
     if (each.name.find('.') == std::string_view::npos) known.push_back(each.name);
   }
-  diagnostics.error(mark, "unknown section " + quoted(section), suggestion(section, known));
+  diagnostics.error(mark, "unknown section " + in_quotes(section), suggestion(section, known));
   return false;
 }
 
@@ -41,7 +41,7 @@ void report_twice(const std::vector<Value>& values, Diagnostics& diagnostics) {
   for (const Value& value : values) {
     std::string text = write_flow(value);
     if (seen.contains(text))
-      diagnostics.error(value.mark, quoted(text) + " stands in the list twice");
+      diagnostics.error(value.mark, in_quotes(text) + " stands in the list twice");
     seen.insert(std::move(text));
   }
 }
@@ -61,7 +61,7 @@ std::vector<SweptKey> read_sweep(const Value* sweep, Diagnostics& diagnostics) {
     if (!names_section(entry.key, entry.mark, diagnostics)) continue;
     if (entry.value.kind != Value::Kind::kSequence || entry.value.items.empty()) {
       diagnostics.error(entry.value.mark,
-                        "sweep of " + quoted(entry.key) + ": expected a list of values, found " +
+                        "sweep of " + in_quotes(entry.key) + ": expected a list of values, found " +
                             (entry.value.kind == Value::Kind::kSequence ? "an empty one"
                                                                         : describe(entry.value)));
       continue;

@@ -24,7 +24,7 @@ void refuse_unknown(const std::vector<std::string>& wanted,
   }
   for (const std::string& name : wanted) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    throw UserError(fmt::format("unknown strategy {}: {}", tidemark::quoted(name),
+    throw UserError(fmt::format("unknown strategy {}: {}", in_quotes(name),
                                 scenarios::suggestion(name, known)));
   }
 }
@@ -35,7 +35,7 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
       throw UserError(fmt::format("--set {}: expected KEY=VALUE, such as training.micro_batch=4",
-                                  tidemark::quoted(text)));
+                                  in_quotes(text)));
     }
     overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
