@@ -67,7 +67,11 @@ double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, do
   if (run.offload.optimizer == Offload::States::kSsd) {
     time += states / std::min(rate(machine.ssd.read), rate(machine.ssd.write));
   }
-  return time;
+  // Latencies matter only where they are absurd; the bound on ops is enough.
+  const double rows = static_cast<double>(most_rows(run));
+  const auto latency = [&](SimTime each) { return seconds(each) * rows; };
+  return time + latency(gpu.launch_latency) + latency(machine.pcie.latency) +
+         (run.offload.optimizer == Offload::States::kSsd ? latency(machine.ssd.latency) : 0.0);
 }
 
 }  // namespace

@@ -52,7 +52,13 @@ void append_answer(std::string& out, const Remedy& answer, const Remedies& all, 
 }
 
 std::string headline(const Remedies& remedies) {
-  if (remedies.answers.empty()) return "nothing that was tried makes it fit";
+  if (remedies.answers.empty()) {
+    std::string nothing = "nothing that was tried makes it fit";
+    if (remedies.left_out > 0) {
+      nothing += fmt::format(", but {} combinations were not tried", remedies.left_out);
+    }
+    return nothing;
+  }
   const Remedy& first = remedies.answers.front();
   if (first.changes.size() == 1 && !first.alters_training()) {
     return "any one of these changes makes it fit, cheapest first";

@@ -146,8 +146,9 @@ class Parser {
     }
     if (name == "per_process_memory_fraction") {
       double fraction = 0;
-      if (!share(name, fraction, "from 0 to 1",
-                 [](double value) { return value >= 0 && value <= 1; })) {
+      // Less leaves no room for the smallest segment of 2 MiB on a card of 2 GiB.
+      if (!share(name, fraction, "from 0.001 to 1",
+                 [](double value) { return value >= 0.001 && value <= 1; })) {
         return false;
       }
       settings.memory_fraction = fraction;
@@ -199,10 +200,11 @@ class Parser {
   }
 
   bool microseconds(const std::string& name, SimTime& time) {
-    constexpr std::int64_t kMost = 1'000'000'000;
+    // A call takes about 10^2; with more than this, 10^9 calls would pass the simulated clock.
+    constexpr std::int64_t kMost = 5'000;
     const auto value = whole_number();
     if (!value || *value > kMost) {
-      return fail(name + ": '" + word() + "' is not a whole number of microseconds up to 10^9");
+      return fail(name + ": '" + word() + "' is not a whole number of microseconds up to 5000");
     }
     time = SimTime(*value * 1'000'000);
     return ++at_, true;
@@ -237,6 +239,11 @@ class Parser {
         (*value == 0 ? !or_zero : !std::has_single_bit(static_cast<std::uint64_t>(*value)))) {
       fail(name + ": " + what + " '" + word() + "' is not a power of two" +
            (or_zero ? " or 0" : ""));
+      return std::nullopt;
+    }
+    constexpr std::int64_t kMost = std::int64_t{1} << 20;
+    if (*value > kMost) {
+      fail(name + ": " + what + " " + word() + " is more than 2^20");
       return std::nullopt;
     }
     ++at_;

@@ -29,7 +29,7 @@ constexpr auto kCachingSettings = std::to_array<AllocatorSetting>({
      "one is taken; needs per_process_memory_fraction"},
     {"roundup_power2_divisions", "off",
      "round to 1/n of a power of two: n, or [256:1,512:2,>:4] by request size in MiB"},
-    {"per_process_memory_fraction", "1", "share of the device's memory that may be used, 0 to 1"},
+    {"per_process_memory_fraction", "1", "share of the device's memory that may be used, 0.001 to 1"},
     {"segment_alloc_us", "140", "time of a cudaMalloc, in microseconds"},
     {"segment_free_us", "140", "time of a cudaFree"},
     {"page_map_us", "140", "time to map a page of an expandable segment"},

@@ -71,11 +71,17 @@ ExitStatus run(const RunArguments& arguments) {
   if (arguments.json == kStandardOutput && arguments.csv == kStandardOutput) {
     throw UserError("--json and --csv cannot both go to standard output");
   }
+  if (!arguments.json.empty() && arguments.json == arguments.csv) {
+    throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
+  }
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
   std::vector<ScenarioReports> reports = evaluate_scenarios(
       scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true});
   if (arguments.why_not_fit) add_remedies(scenarios, reports);
 
+  const bool all_fit = std::ranges::all_of(reports, [](const ScenarioReports& scenario) {
+    return std::ranges::all_of(scenario.runs, &Report::fits);
+  });
   const FormatOptions options{.largest = arguments.top};
   if (!arguments.json.empty()) {
     write_output(arguments.json, find_format("json").write(reports, options));
@@ -84,13 +90,15 @@ ExitStatus run(const RunArguments& arguments) {
     write_output(arguments.csv, find_format("csv").write(reports, options));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
-    write_output(std::string(kStandardOutput), find_format("text").write(reports, options));
+    std::string text = find_format("text").write(reports, options);
+    if (arguments.why_not_fit && all_fit) text += "\nevery run fits as it is\n";
+    write_output(std::string(kStandardOutput), text);
   }
-  const bool all_fit = std::ranges::all_of(reports, [](const ScenarioReports& scenario) {
-    return std::ranges::all_of(scenario.runs, &Report::fits);
-  });
   return arguments.require_fit && !all_fit ? ExitStatus::kDoesNotFit : ExitStatus::kOk;
 }
+
+// An unset variable in a script must not look like success.
+std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
 
 }  // namespace
 
@@ -101,9 +109,11 @@ void add_run(CLI::App& app, Action& action) {
   arguments->scenarios = add_scenario_arguments(command);
   command
       .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
-      ->type_name("FILE|-");
+      ->type_name("FILE|-")
+      ->check(names_a_file);
   command.add_option("--csv", arguments->csv, "write a line a run as CSV; - for standard output")
-      ->type_name("FILE|-");
+      ->type_name("FILE|-")
+      ->check(names_a_file);
   command
       .add_option("--top", arguments->top, "list the N largest tensors alive at each peak in HBM")
       ->type_name("N")

@@ -82,7 +82,16 @@ TEST_CASE("values out of range are refused, the last one within is not", "[cachi
   CHECK(bad("garbage_collection_threshold:0").find("out of range") != std::string::npos);
   CHECK(good("garbage_collection_threshold:0.999").garbage_collection_threshold == 0.999);
   CHECK(good("per_process_memory_fraction:1").memory_fraction == 1);
-  CHECK(bad("per_process_memory_fraction:1.01").find("from 0 to 1") != std::string::npos);
+  CHECK(bad("per_process_memory_fraction:1.01").find("from 0.001 to 1") != std::string::npos);
+  CHECK(good("per_process_memory_fraction:0.001").memory_fraction == 0.001);
+  CHECK(bad("per_process_memory_fraction:0").find("out of range") != std::string::npos);
+  CHECK(bad("per_process_memory_fraction:1e-12").find("out of range") != std::string::npos);
+  CHECK(bad("roundup_power2_divisions:4611686018427387904").find("more than 2^20") !=
+        std::string::npos);
+  CHECK(bad("roundup_power2_divisions:[>:2097152]").find("more than 2^20") != std::string::npos);
+  good("roundup_power2_divisions:1048576");
+  good("page_map_us:5000");
+  CHECK(bad("page_map_us:5001").find("up to 5000") != std::string::npos);
   CHECK(bad("per_process_memory_fraction:nan").find("out of range") != std::string::npos);
   CHECK(bad("expandable_segments:true") ==
         "20: expandable_segments: 'true' is not one of True, False");
