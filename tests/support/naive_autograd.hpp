@@ -128,13 +128,13 @@ class NaiveAutograd {
     }
     for (const Node& node : nodes_) all.insert(all.end(), node.saved.begin(), node.saved.end());
     std::set<int> seen(all.begin(), all.end());
-    std::vector<int> todo(seen.begin(), seen.end());
-    while (!todo.empty()) {
-      const int base = objects_[at(todo.back())].base;
-      todo.pop_back();
+    std::vector<int> frontier(seen.begin(), seen.end());
+    while (!frontier.empty()) {
+      const int base = objects_[at(frontier.back())].base;
+      frontier.pop_back();
       if (base < 0) continue;
       all.push_back(base);
-      if (seen.insert(base).second) todo.push_back(base);
+      if (seen.insert(base).second) frontier.push_back(base);
     }
     return all;
   }
@@ -166,14 +166,14 @@ class NaiveAutograd {
 
   void count(int root) {
     std::set<int> seen = {root};
-    std::vector<int> todo = {root};
+    std::vector<int> frontier = {root};
     leaf_dependencies_.assign(parameters_.size(), 0);
-    while (!todo.empty()) {
-      const Node& node = nodes_[at(todo.back())];
-      todo.pop_back();
+    while (!frontier.empty()) {
+      const Node& node = nodes_[at(frontier.back())];
+      frontier.pop_back();
       for (const Edge& edge : node.edges) {
         if (edge.leaf >= 0) ++leaf_dependencies_[at(edge.leaf)];
-        if (edge.node >= 0 && seen.insert(edge.node).second) todo.push_back(edge.node);
+        if (edge.node >= 0 && seen.insert(edge.node).second) frontier.push_back(edge.node);
       }
     }
   }
