@@ -1,6 +1,7 @@
 #include "scenarios/suggest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace tidemark::scenarios {
@@ -15,6 +16,27 @@ std::string lower_case(std::string_view text) {
   }
   return lower;
 }
+
+// What other tools call a thing that has another name here.
+struct OtherWord {
+  std::string_view elsewhere;
+  std::string_view here;
+};
+constexpr auto kOtherWords = std::to_array<OtherWord>({
+    {"cpu", "host"},
+    {"ram", "host"},
+    {"cuda", "gpu"},
+    {"nvme", "ssd"},
+    {"disk", "ssd"},
+    {"seq_len", "sequence"},
+    {"sequence_length", "sequence"},
+    {"batch_size", "micro_batch"},
+    {"micro_batch_size", "micro_batch"},
+    {"gradient_accumulation", "micro_batches"},
+    {"gradient_accumulation_steps", "micro_batches"},
+    {"gradient_checkpointing", "checkpoint"},
+    {"activation_checkpointing", "checkpoint"},
+});
 
 }  // namespace
 
@@ -39,6 +61,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string_view nearest(std::string_view name, std::span<const std::string_view> known) {
   if (name.empty() || name.size() > kLongestName) return {};
   const std::string wanted = lower_case(name);
+  for (const OtherWord& word : kOtherWords) {
+    if (word.elsewhere != wanted) continue;
+    const auto found = std::ranges::find(known, word.here);
+    if (found != known.end()) return *found;
+  }
   const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 3);
   std::string_view best;
   std::size_t best_distance = allowed + 1;

@@ -19,6 +19,15 @@ TEST_CASE("the edit distance counts insertions, deletions, replacements and swap
   CHECK(edit_distance("ca", "abc") == 3);  // a swapped pair is not edited again
 }
 
+TEST_CASE("a word of other tools is suggested by its name here, not by its letters") {
+  constexpr std::array<std::string_view, 3> kPlaces = {"gpu", "host", "ssd"};
+  CHECK(nearest("cpu", kPlaces) == "host");  // one letter from gpu
+  CHECK(nearest("NVMe", kPlaces) == "ssd");
+  constexpr std::array<std::string_view, 2> kKeys = {"sequence", "micro_batches"};
+  CHECK(nearest("gradient_accumulation", kKeys) == "micro_batches");
+  CHECK(nearest("batch_size", kKeys).empty());  // its name here is not among the known
+}
+
 constexpr std::array<std::string_view, 4> kKnown = {"none", "sqrt", "llama-3-405b", "llama-3-8b"};
 
 TEST_CASE("a name within a third of its length in edits is suggested, one beyond is not") {
