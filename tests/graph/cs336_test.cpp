@@ -12,34 +12,14 @@
 #include "graph/lifetime.hpp"
 #include "graph/lower.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 
 namespace tidemark {
 namespace {
 
-using Row = std::map<std::string, std::string>;
+using test::Row;
 
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
-}
-
-std::vector<Row> gpu_targets() {
-  std::ifstream file(TIDEMARK_SOURCE_DIR "/tests/data/autograd/gpu_targets.csv");
-  REQUIRE(file);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> header = split(line);
-  std::vector<Row> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> cells = split(line);
-    REQUIRE(cells.size() == header.size());
-    Row& row = rows.emplace_back();
-    for (std::size_t i = 0; i < header.size(); ++i) row[header[i]] = cells[i];
-  }
-  return rows;
-}
+std::vector<Row> gpu_targets() { return test::csv_rows("tests/data/autograd/gpu_targets.csv"); }
 
 std::int64_t number(const Row& row, const char* column) { return std::stoll(row.at(column)); }
 

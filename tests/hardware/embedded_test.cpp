@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 
 namespace tidemark {
 
@@ -26,7 +27,7 @@ std::string read(const std::filesystem::path& path) {
 TEST_CASE("every device file is embedded, byte for byte, sorted by name") {
   std::vector<std::string> on_disk;
   for (const auto& entry :
-       std::filesystem::directory_iterator(TIDEMARK_SOURCE_DIR "/hardware/devices")) {
+       std::filesystem::directory_iterator(test::source_file("hardware/devices"))) {
     if (entry.path().extension() == ".yaml") on_disk.push_back(entry.path().stem().string());
   }
   std::sort(on_disk.begin(), on_disk.end());
@@ -34,8 +35,8 @@ TEST_CASE("every device file is embedded, byte for byte, sorted by name") {
   for (const EmbeddedFile& file : device_files()) {
     INFO(file.name);
     embedded.emplace_back(file.name);
-    CHECK(file.text == read(std::string(TIDEMARK_SOURCE_DIR "/hardware/devices/") +
-                            std::string(file.name) + ".yaml"));
+    CHECK(file.text ==
+          read(test::source_file("hardware/devices/") + std::string(file.name) + ".yaml"));
   }
   CHECK(embedded == on_disk);
   CHECK_FALSE(embedded.empty());
@@ -52,7 +53,7 @@ TEST_CASE("embedding keeps quotes, UTF-8, long files and empty files as they are
   CHECK(files[1].name == "empty");
   CHECK(files[1].text.empty());
   CHECK(files[2].name == "hostile");
-  CHECK(files[2].text == read(TIDEMARK_SOURCE_DIR "/tests/hardware/embedded_samples/hostile.txt"));
+  CHECK(files[2].text == read(test::source_file("tests/hardware/embedded_samples/hostile.txt")));
   CHECK(files[2].text.find("na\xC3\xAFve \xE2\x9C\x93 \xF0\x9F\x9A\x80 \"#") !=
         std::string_view::npos);
   CHECK(files[2].text.find("tab\t\r\n") != std::string_view::npos);

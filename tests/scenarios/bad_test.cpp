@@ -8,6 +8,7 @@
 
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 
 namespace tidemark::scenarios {
 namespace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> bad_files() {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(TIDEMARK_SOURCE_DIR "/tests/bad")) {
+  for (const auto& entry : fs::directory_iterator(test::source_file("tests/bad"))) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   }
   std::ranges::sort(files);

@@ -10,11 +10,12 @@
 #include "scenarios/resolved.hpp"
 #include "tests/scenarios/hf_text.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 
 namespace tidemark::scenarios {
 namespace {
 
-const std::string kConfigs = TIDEMARK_SOURCE_DIR "/tests/data/hf_configs/";
+const std::string kConfigs = test::source_file("tests/data/hf_configs/");
 
 void check_same(const ModelConfig& a, const ModelConfig& b) {
   CHECK(a.architecture == b.architecture);

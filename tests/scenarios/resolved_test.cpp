@@ -8,6 +8,7 @@
 #include "scenarios/load.hpp"
 #include "tests/scenarios/text.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 
 namespace tidemark::scenarios {
 namespace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> example_files() {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(TIDEMARK_SOURCE_DIR "/scenarios")) {
+  for (const auto& entry : fs::directory_iterator(test::source_file("scenarios"))) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
   }
   std::ranges::sort(files);

@@ -13,36 +13,17 @@
 
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 #include "tools/evaluate.hpp"
 
 using namespace tidemark;
 
 namespace {
 
-using Row = std::map<std::string, std::string>;
+using test::Row;
 
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream stream(line);
-  for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
-  return cells;
-}
-
-// No cell of these files is empty or holds a comma.
 std::vector<Row> read_rows(const std::string& name) {
-  std::ifstream file(TIDEMARK_SOURCE_DIR "/tests/data/autograd/" + name);
-  REQUIRE(file);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> header = split(line);
-  std::vector<Row> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> cells = split(line);
-    REQUIRE(cells.size() == header.size());
-    Row& row = rows.emplace_back();
-    for (std::size_t i = 0; i < header.size(); ++i) row[header[i]] = cells[i];
-  }
-  return rows;
+  return test::csv_rows("tests/data/autograd/" + name);
 }
 
 // {key of the scenario, column}; the loader refuses keys that say nothing for an architecture.

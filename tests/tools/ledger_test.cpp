@@ -7,6 +7,7 @@
 
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 
 using namespace tidemark;
 using namespace tidemark::tools;
@@ -14,7 +15,7 @@ using namespace tidemark::tools;
 namespace {
 
 scenarios::RunSpec seven_billion() {
-  return scenarios::load(TIDEMARK_SOURCE_DIR "/scenarios/7b-on-80gb.yaml").runs.front();
+  return scenarios::load(test::source_file("scenarios/7b-on-80gb.yaml")).runs.front();
 }
 
 Bytes saved_with(const std::vector<OptionEffect>& effects, const std::string& yaml) {

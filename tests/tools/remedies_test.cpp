@@ -7,6 +7,7 @@
 
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 #include "tools/evaluate.hpp"
 #include "tools/report.hpp"
 
@@ -100,7 +101,7 @@ struct Invented {
 TEST_CASE("what a change promises is what the loader and a run of the pasted change give") {
   // Weights 14 GB, gradients 14, masters 28 and moments 56 are 112 of 85 GB: only what takes the
   // 84 GB of masters and moments away can help.
-  const std::string file = TIDEMARK_SOURCE_DIR "/scenarios/7b-on-80gb.yaml";
+  const std::string file = test::source_file("scenarios/7b-on-80gb.yaml");
   const RunSpec run = scenarios::load(file).runs.front();
   REQUIRE(run.strategy == "keep everything");
   const std::optional<Remedies> found = find_remedies(run, evaluate(run), simulate_all);
@@ -254,8 +255,7 @@ TEST_CASE("another checkpoint policy keeps the implementation") {
 }
 
 TEST_CASE("no line of the remedies is wider than it may be") {
-  const RunSpec run =
-      scenarios::load(TIDEMARK_SOURCE_DIR "/scenarios/7b-on-80gb.yaml").runs.front();
+  const RunSpec run = scenarios::load(test::source_file("scenarios/7b-on-80gb.yaml")).runs.front();
   const std::string text =
       remedies_text(run.strategy, *find_remedies(run, evaluate(run), simulate_all), 100);
   std::size_t begin = 0;

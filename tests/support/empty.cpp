@@ -1,1 +1,0 @@
-// The precompiled header needs a translation unit to hang on.
