@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/autograd.hpp"
+#include "graph/categories.hpp"
 #include "graph/models/architectures.hpp"
 #include "graph/ops/ops.hpp"
 #include "graph/optimizers/optimizer.hpp"
@@ -240,37 +241,12 @@ class Lowering {
   StepGraph finish() {
     StepGraph graph = tape_.finish();
     sort_into_categories(graph);
+    count_model_flops(graph);
     return graph;
   }
 
-  // What forward (or a replay) made and something still keeps when that pass's forward (or the
-  // replay) has ended is an activation; the rest is temporary.
-  static void sort_into_categories(StepGraph& graph) {
-    const std::size_t count = graph.op_count();
-    std::vector<std::uint32_t> end_of_run(count);  // last op of the same stretch of equal phase
-    std::uint32_t end = 0;
-    for (std::size_t i = count; i-- > 0;) {
-      if (i + 1 == count || graph.ops[i + 1].phase != graph.ops[i].phase) {
-        end = static_cast<std::uint32_t>(i);
-      }
-      end_of_run[i] = end;
-    }
-    for (Tensor& tensor : graph.tensors) {
-      if (tensor.initial() || tensor.category != Category::kTemporaries) continue;
-      const Op& maker = graph.op(tensor.producer);
-      const bool outlives =
-          tensor.persistent() || index(tensor.last_use) > end_of_run[index(tensor.producer)];
-      if (maker.module == Module::kLoss ||
-          (maker.module == Module::kHead && maker.kind == OpKind::kMm)) {
-        const bool forward = maker.phase == Phase::kForward;
-        if (forward || maker.module == Module::kLoss) tensor.category = Category::kLogitsLoss;
-      } else if (maker.phase == Phase::kForward && outlives) {
-        tensor.category = Category::kActivations;
-      } else if (maker.phase == Phase::kRecompute && outlives) {
-        tensor.category = Category::kRecomputed;
-      }
-    }
-    for (std::size_t i = 0; i < count; ++i) {
+  static void count_model_flops(StepGraph& graph) {
+    for (std::size_t i = 0; i < graph.op_count(); ++i) {
       const Op& op = graph.ops[i];
       if (op.phase != Phase::kForward) continue;
       // Causal kernels skip half of the scores; utilisation counts them (PaLM, appendix B).

@@ -25,7 +25,7 @@ Bytes saved_with(const std::vector<OptionEffect>& effects, const std::string& ya
   return found->saved_of_layer;
 }
 
-const SavedTensor& tensor_named(const Ledger& ledger, const std::string& name) {
+const SavedTensor& tensor_named(const Ledger& ledger, const char* name) {
   const auto found = std::ranges::find(ledger.saved, name, &SavedTensor::name);
   INFO(name);
   REQUIRE(found != ledger.saved.end());
