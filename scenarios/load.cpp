@@ -191,21 +191,19 @@ std::vector<RunSpec> read_runs(const Value& base, const std::vector<Strategy>& s
 
 }  // namespace
 
-Scenario load(const std::shared_ptr<const Source>& source, const std::vector<Override>& overrides,
+Scenario load(const Value& root, Diagnostics& diagnostics, const std::vector<Override>& overrides,
               const LoadLimits& limits) {
-  Diagnostics diagnostics;
-  const Value root = parse(source, diagnostics);
   if (root.kind == Value::Kind::kNull) diagnostics.throw_if_any();
   Reader reader(root, "", diagnostics);
   Scenario scenario;
-  scenario.file = source->name;
+  scenario.file = root.mark.source->name;
   scenario.name = read_name(reader.find("name"), diagnostics);
   const Value base = take_sections(reader);
   const std::vector<Strategy> strategies =
       read_strategies(reader.require("strategies"), diagnostics);
   std::vector<SweptKey> sweep = read_sweep(reader.find("sweep"), diagnostics);
   reader.finish();
-  if (scenario.name.empty()) scenario.name = source->name;
+  if (scenario.name.empty()) scenario.name = scenario.file;
 
   const std::vector<SweptKey> sets = read_overrides(overrides, diagnostics);
   std::erase_if(sweep, [&](const SweptKey& swept) {  // the command line fixes what it sets
@@ -225,6 +223,12 @@ Scenario load(const std::shared_ptr<const Source>& source, const std::vector<Ove
   scenario.runs = read_runs(base, strategies, sweep, sets, points, loader, diagnostics);
   diagnostics.throw_if_any();
   return scenario;
+}
+
+Scenario load(const std::shared_ptr<const Source>& source, const std::vector<Override>& overrides,
+              const LoadLimits& limits) {
+  Diagnostics diagnostics;
+  return load(parse(source, diagnostics), diagnostics, overrides, limits);
 }
 
 Scenario load(const std::string& path, const std::vector<Override>& overrides,

@@ -9,6 +9,7 @@
 
 #include "scenarios/diagnostic.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/value.hpp"
 
 namespace tidemark::scenarios {
 
@@ -29,6 +30,10 @@ Scenario load(const std::string& path, const std::vector<Override>& overrides = 
 
 // The same from a text that is already there.
 Scenario load(const std::shared_ptr<const Source>& source,
+              const std::vector<Override>& overrides = {}, const LoadLimits& limits = {});
+
+// The same from a document that has been parsed, whose faults up to here `diagnostics` has.
+Scenario load(const Value& document, Diagnostics& diagnostics,
               const std::vector<Override>& overrides = {}, const LoadLimits& limits = {});
 
 }  // namespace tidemark::scenarios
