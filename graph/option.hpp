@@ -14,6 +14,7 @@ enum class OptionKind : std::uint8_t {
   kNumber,     // 0.85
   kFlag,       // true | false
   kChoice,     // one of `choices`
+  kNames,      // a list of `choices`, or one of them: [norm, rotary]
   kText,       // any text; a catalogue's name
   kBytes,      // 80 GiB
   kBandwidth,  // 26 GB/s

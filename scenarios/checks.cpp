@@ -34,7 +34,8 @@ constexpr auto kMeaningless = std::to_array<Meaningless>({
     {Architecture::kCs336, "model.kv_heads", "cs336 has as many key and value heads as heads"},
     {Architecture::kCs336, "model.qkv_bias", "cs336 has no biases"},
     {Architecture::kCs336, "model.dropout", "cs336 has no dropout"},
-    {Architecture::kCs336, "kernels.norm", "the RMSNorm of cs336 is elementary operations", "eager"},
+    {Architecture::kCs336, "kernels.norm", "the RMSNorm of cs336 is elementary operations",
+     "eager"},
     {Architecture::kCs336, "kernels.causal", "cs336 always selects with a mask", "mask"},
     {Architecture::kCs336, "kernels.dropout_mask", "cs336 has no dropout", "bool"},
 });

@@ -13,6 +13,16 @@ std::optional<OptionValue> read_preset(const OptionSpec& spec, Diagnostics& diag
   Value value;
   value.kind = Value::Kind::kScalar;
   value.text = spec.preset;
+  if (spec.kind == OptionKind::kNames) {  // "norm, rotary"
+    value.kind = Value::Kind::kSequence;
+    for (std::size_t begin = 0; begin < spec.preset.size();) {
+      const std::size_t end = std::min(spec.preset.find(", ", begin), spec.preset.size());
+      Value& item = value.items.emplace_back();
+      item.kind = Value::Kind::kScalar;
+      item.text = spec.preset.substr(begin, end - begin);
+      begin = end + 2;
+    }
+  }
   return read_value(value, spec, diagnostics);
 }
 

@@ -25,6 +25,10 @@ class OptionValues {
   std::int64_t integer(std::string_view name) const { return slot(name).value.integer; }
   double number(std::string_view name) const { return slot(name).value.number; }
   const std::string& text(std::string_view name) const { return slot(name).value.text; }
+  const std::vector<std::string>& names(std::string_view name) const {
+    return slot(name).value.names;
+  }
+  const OptionValue& value(std::string_view name) const { return slot(name).value; }
   bool flag(std::string_view name) const { return integer(name) != 0; }
   template <class Enum>
   Enum choice(std::string_view name) const {

@@ -39,6 +39,8 @@ const char* expected(OptionKind kind) {
       return "expected true or false";
     case OptionKind::kChoice:
       return "expected one word";
+    case OptionKind::kNames:
+      return "expected a list of words";
     case OptionKind::kText:
       return "expected text";
     case OptionKind::kBytes:
@@ -60,7 +62,7 @@ std::optional<OptionValue> within(std::int64_t count, const std::string& least,
                                   const std::string& most, const Complaint& complain) {
   if (count < complain.spec.least) return complain("must be at least " + least);
   if (count > complain.spec.most) return complain("must be at most " + most);
-  return OptionValue{count, 0, complain.value.text};
+  return OptionValue{count, 0, complain.value.text, {}};
 }
 
 template <class T>
@@ -101,20 +103,54 @@ std::optional<OptionValue> read_number(const Complaint& complain) {
     return complain("must be from " + number_text(spec.least_number) + " to " +
                     number_text(spec.most_number));
   }
-  return OptionValue{0, *parsed.value, complain.value.text};
+  return OptionValue{0, *parsed.value, complain.value.text, {}};
 }
 
 std::optional<OptionValue> read_choice(const Complaint& complain) {
   const auto& choices = complain.spec.choices;
   const auto found = std::ranges::find(choices, complain.value.text);
   if (found != choices.end()) {
-    return OptionValue{found - choices.begin(), 0, complain.value.text};
+    return OptionValue{found - choices.begin(), 0, complain.value.text, {}};
   }
   complain.diagnostics.error(
       complain.value.mark,
       "unknown " + std::string(complain.spec.name) + " " + in_quotes(complain.value.text),
       suggestion(complain.value.text, choices));
   return std::nullopt;
+}
+
+// A list of choices without repeats, or one of them alone.
+std::optional<OptionValue> read_names(const Complaint& complain) {
+  const Value& value = complain.value;
+  if (value.kind != Value::Kind::kSequence && !value.is_scalar()) {
+    return complain(std::string(expected(OptionKind::kNames)) + ", found " + describe(value));
+  }
+  OptionValue read;
+  bool whole = true;
+  const auto add = [&](const Value& item) {
+    if (!item.is_scalar()) {
+      complain.diagnostics.error(item.mark, std::string(complain.spec.name) +
+                                                ": expected one word, found " + describe(item));
+      whole = false;
+      return;
+    }
+    const auto choice = read_choice({item, complain.spec, complain.diagnostics});
+    whole = whole && choice.has_value();
+    if (!choice) return;
+    if (std::ranges::find(read.names, choice->text) != read.names.end()) {
+      complain.diagnostics.error(item.mark, std::string(complain.spec.name) + ": " +
+                                                in_quotes(choice->text) + " stands twice");
+      whole = false;
+    }
+    read.names.push_back(choice->text);
+  };
+  if (value.is_scalar()) {
+    add(value);
+  } else {
+    for (const Value& item : value.items) add(item);
+  }
+  if (!whole) return std::nullopt;
+  return read;
 }
 
 }  // namespace
@@ -124,6 +160,7 @@ std::optional<OptionValue> read_value(const Value& value, const OptionSpec& spec
   const Complaint complain{value, spec, diagnostics};
   const bool number_like = spec.kind == OptionKind::kInteger || spec.kind == OptionKind::kNumber ||
                            spec.kind == OptionKind::kFlag;
+  if (spec.kind == OptionKind::kNames) return read_names(complain);
   if (!value.is_scalar()) {
     return complain(std::string(expected(spec.kind)) + ", found " + describe(value));
   }
@@ -146,11 +183,12 @@ std::optional<OptionValue> read_value(const Value& value, const OptionSpec& spec
     case OptionKind::kTime:
       return read_quantity(parse_time(value.text), complain);
     case OptionKind::kText:
-      return OptionValue{0, 0, value.text};
+      return OptionValue{0, 0, value.text, {}};
     case OptionKind::kFlag:
-      if (value.text == "true") return OptionValue{1, 0, value.text};
-      if (value.text == "false") return OptionValue{0, 0, value.text};
+      if (value.text == "true") return OptionValue{1, 0, value.text, {}};
+      if (value.text == "false") return OptionValue{0, 0, value.text, {}};
       return complain("expected true or false, found " + in_quotes(value.text));
+    case OptionKind::kNames:
     case OptionKind::kSection:
       break;
   }

@@ -43,6 +43,7 @@ struct OptionValue {
   std::int64_t integer = 0;
   double number = 0;
   std::string text;
+  std::vector<std::string> names;  // kNames, in the order written
 };
 
 // Nothing: it is not a value of `spec`, which has been reported.

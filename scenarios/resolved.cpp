@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hardware/ensure.hpp"
 #include "hardware/quantity.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/options.hpp"
@@ -154,6 +155,25 @@ void write_hardware(Writer& writer, const Machine& machine) {
   writer.write("latency", machine.pcie.latency);
 }
 
+void write_policy_options(Writer& writer, const RunSpec& run) {
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  ensure(policy != nullptr, "the loader should have refused an unknown policy");
+  if (policy->segments != nullptr) writer.write("reentrant", run.checkpointing.reentrant);
+  for (std::size_t i = 0; i < run.checkpoint_options.size(); ++i) {
+    const PolicyOption& option = run.checkpoint_options[i];
+    const OptionKind kind = policy->options[i].kind;
+    if (kind == OptionKind::kFlag) {
+      writer.write(option.name, option.integer != 0);
+    } else if (kind == OptionKind::kNames) {
+      std::string list;
+      for (const std::string& name : option.names) list += (list.empty() ? "" : ", ") + name;
+      writer.write(option.name, "[" + list + "]");
+    } else {
+      writer.write(option.name, option.integer);
+    }
+  }
+}
+
 void write_choices(Writer& writer, const RunSpec& run) {
   writer.section("allocator");
   writer.write("kind", in_quotes(run.allocator.kind));
@@ -162,8 +182,7 @@ void write_choices(Writer& writer, const RunSpec& run) {
   }
   writer.section("checkpoint");
   writer.write("policy", in_quotes(run.checkpoint_policy));
-  writer.write("reentrant", run.checkpointing.reentrant);
-  for (const auto& [key, value] : run.checkpoint_options) writer.write(key, value);
+  write_policy_options(writer, run);
   writer.section("offload");
   writer.choice("optimizer", run.offload.optimizer);
   writer.choice("gradients_leave", run.offload.gradients_leave);

@@ -8,6 +8,7 @@
 
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
+#include "graph/policies/policy.hpp"
 #include "hardware/machine.hpp"
 
 namespace tidemark::scenarios {
@@ -27,8 +28,7 @@ struct RunSpec {
   Kernels kernels;
   Checkpointing checkpointing;
   std::string checkpoint_policy = "none";
-  std::vector<std::pair<std::string, std::int64_t>>
-      checkpoint_options;  // the policy's own, by name
+  std::vector<PolicyOption> checkpoint_options;  // the policy's own, in the order of its table
   Offload offload;
   Machine machine;
   AllocatorChoice allocator;

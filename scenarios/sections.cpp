@@ -102,13 +102,20 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
   }
   const OptionValues own(reader, policy->options);
   reader.finish();
-  std::vector<std::int64_t> options;
+  if (policy->segments == nullptr && values.stated("reentrant")) {
+    diagnostics.error(values.mark("reentrant"),
+                      "reentrant: the policy " + in_quotes(choice.policy) +
+                          " recomputes single tensors and replays no segments",
+                      "leave it out");
+  }
   for (const OptionSpec& option : policy->options) {
     if (!own.has(option.name)) return choice;  // reported
-    options.push_back(own.integer(option.name));
-    choice.options.emplace_back(option.name, options.back());
+    choice.options.push_back(
+        {std::string(option.name), own.integer(option.name), own.names(option.name)});
   }
-  if (layers > 0) choice.checkpointing.segments = policy->segments({layers, options});
+  if (layers > 0 && policy->segments != nullptr) {
+    choice.checkpointing.segments = policy->segments({layers, choice.options});
+  }
   return choice;
 }
 

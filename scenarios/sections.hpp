@@ -23,7 +23,7 @@ Offload read_offload(const Value& section, Diagnostics& diagnostics);
 // The policy by name, its options in the order of its table, and the segments of `layers` blocks.
 struct CheckpointChoice {
   std::string policy;
-  std::vector<std::pair<std::string, std::int64_t>> options;
+  std::vector<PolicyOption> options;
   Checkpointing checkpointing;
 };
 CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,

@@ -91,8 +91,8 @@ std::vector<Change> checkpoints(const RunSpec& run) {
     // A mapping is laid over the old one and a name takes its place: options of the old policy
     // must not stay.
     const bool replace = options.empty() && !run.checkpoint_options.empty();
-    const std::string_view reentrant =
-        run.checkpointing.reentrant || replace ? "" : ", reentrant: false";
+    const bool keeps_kind = run.checkpointing.reentrant || replace || policy.segments == nullptr;
+    const std::string_view reentrant = keeps_kind ? "" : ", reentrant: false";
     const std::string value =
         options.empty() && reentrant.empty()
             ? std::string(policy.name)

@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
-#include "graph/lower.hpp"
 #include "graph/option.hpp"
 #include "scenarios/options.hpp"
 #include "tools/changes.hpp"
+#include "tools/steps.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -53,14 +53,10 @@ void add_components(const StepGraph& graph, Ledger& ledger) {
   }
 }
 
-StepGraph lower_one_micro_batch(const scenarios::RunSpec& run) {
-  LoweringInput input;
-  input.model = run.model;
-  input.training = run.training;
-  input.training.micro_batches = 1;
-  input.kernels = run.kernels;
-  input.checkpointing = run.checkpointing;
-  return lower(input);
+StepGraph lower_one_micro_batch(scenarios::RunSpec run) {
+  run.training.micro_batches = 1;
+  run.offload = {};
+  return lower_run(run, StepKind::kSteady);
 }
 
 scenarios::RunSpec without_recompute(scenarios::RunSpec run) {

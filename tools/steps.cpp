@@ -8,6 +8,8 @@
 
 #include "graph/lower.hpp"
 #include "graph/plan.hpp"
+#include "graph/policies/policy.hpp"
+#include "graph/remat/rematerialise.hpp"
 #include "hardware/ensure.hpp"
 #include "sim/allocators/table.hpp"
 #include "sim/executor.hpp"
@@ -33,7 +35,7 @@ LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
 }
 
 PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
-  PlannedStep step{lower(lowering_input(run, kind)), {}};
+  PlannedStep step{lower_run(run, kind), {}};
   step.program = plan(step.graph, run.training, run.offload, run.machine);
   return step;
 }
@@ -44,6 +46,15 @@ bool asked_the_driver(const sim::Result& result) {
 }
 
 }  // namespace
+
+StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind) {
+  StepGraph graph = lower(lowering_input(run, kind));
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  ensure(policy != nullptr, "the loader should have refused an unknown policy");
+  if (policy->drops == nullptr) return graph;
+  const remat::Drops drops = policy->drops(graph, {run.model.layers, run.checkpoint_options});
+  return remat::replay(graph, remat::sequence_of(graph, drops));
+}
 
 std::string_view name_of(const PlannedStep& step, const Buffer& buffer) {
   NameId name = buffer.name;

@@ -36,6 +36,9 @@ struct PlayedSteps {
   bool fits() const { return !first.out_of_memory && steady.has_value() && !steady->out_of_memory; }
 };
 
+// A step of the run, with what its checkpoint policy recomputes.
+StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind);
+
 class Steps {
  public:
   explicit Steps(const scenarios::RunSpec& run);

@@ -2,7 +2,7 @@
 
 namespace tidemark {
 
-PolicyFn recompute_every_block;
+SegmentsFn recompute_every_block;
 
 std::vector<Segment> recompute_every_block(const PolicyInput& input) {
   std::vector<Segment> segments;

@@ -2,7 +2,7 @@
 
 namespace tidemark {
 
-PolicyFn keep_all;
+SegmentsFn keep_all;
 
 std::vector<Segment> keep_all(const PolicyInput&) { return {}; }
 

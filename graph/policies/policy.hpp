@@ -1,34 +1,52 @@
 #pragma once
-// Which blocks a step recomputes instead of keeping what they save. One file and one row of
-// table.cpp a policy.
+// What a step recomputes instead of keeping it for backward. One file and one row of table.cpp a
+// policy. A policy says it in one of two ways:
 //
-//   layers 5, every-n with n = 2:  segments [0, 2) [2, 4) [4, 5)
+//   segments   blocks whose input is kept and whose forward is replayed, as torch.utils.checkpoint
+//              does it. Decided before lowering:
+//              layers 5, every-n with n = 2:  segments [0, 2) [2, 4) [4, 5)
+//   drops      single tensors that are not kept and made again when backward needs them, as
+//              selective checkpoints and compilers do it. Decided on the lowered step.
 //
-// Contract: a policy is a pure function of its input. The segments that it returns are disjoint,
-// ascending, not empty, and inside [0, layers).
+// Contract: a policy is a pure function of its input. Segments are disjoint, ascending, not empty,
+// and inside [0, layers).
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/model.hpp"
 #include "graph/option.hpp"
+#include "graph/remat/rematerialise.hpp"
+#include "graph/step_graph.hpp"
 
 namespace tidemark {
 
-struct PolicyInput {
-  std::int64_t layers = 0;                // at least 1
-  std::span<const std::int64_t> options;  // one value for each row of Policy::options, in order
+// The value of one option of a policy.
+struct PolicyOption {
+  std::string name;
+  std::int64_t integer = 0;        // whole numbers, flags, choices (the row of the choice)
+  std::vector<std::string> names;  // lists
+
+  bool operator==(const PolicyOption&) const = default;
 };
 
-using PolicyFn = std::vector<Segment>(const PolicyInput&);
+struct PolicyInput {
+  std::int64_t layers = 0;                // at least 1
+  std::span<const PolicyOption> options;  // one for each row of Policy::options, in order
+};
+
+using SegmentsFn = std::vector<Segment>(const PolicyInput&);
+using DropsFn = remat::Drops(const StepGraph&, const PolicyInput&);
 
 struct Policy {
   std::string_view name;
   std::string_view summary;             // one line
-  std::span<const OptionSpec> options;  // whole numbers only
-  PolicyFn* segments;
+  std::span<const OptionSpec> options;  // whole numbers, flags, choices, lists of names
+  SegmentsFn* segments = nullptr;       // null: none
+  DropsFn* drops = nullptr;             // null: nothing but segments
 };
 
 std::span<const Policy> policies();

@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/policies/modules.hpp"
 #include "graph/policies/policy.hpp"
 
 namespace tidemark {
 
-PolicyFn keep_all, recompute_every_block, recompute_every_n;
+SegmentsFn keep_all, recompute_every_block, recompute_every_n, recompute_first_blocks,
+    recompute_sequential, recompute_sqrt;
+DropsFn recompute_attention_core, recompute_modules, recompute_other_ops;
 
 namespace {
+
+using Names = std::string_view;
 
 constexpr auto kEveryNOptions = std::to_array<OptionSpec>({
     {.name = "n",
@@ -17,11 +22,74 @@ constexpr auto kEveryNOptions = std::to_array<OptionSpec>({
      .text = "blocks in a segment: the input of every n-th block is kept"},
 });
 
+constexpr auto kBlockOptions = std::to_array<OptionSpec>({
+    {.name = "n",
+     .kind = OptionKind::kInteger,
+     .preset = "1",
+     .most = 1'000'000,
+     .text = "how many blocks, from the first"},
+});
+
+constexpr auto kSequentialOptions = std::to_array<OptionSpec>({
+    {.name = "segments",
+     .kind = OptionKind::kInteger,
+     .preset = "2",
+     .most = 1'000'000,
+     .text = "how many; the last one keeps everything"},
+});
+
+constexpr auto kModuleChoices = [] {
+  std::array<Names, kModuleNames.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kModuleNames[i].name;
+  return names;
+}();
+
+constexpr auto kModulesOptions = std::to_array<OptionSpec>({
+    {.name = "modules",
+     .kind = OptionKind::kNames,
+     .preset = "norm, mlp_activation",
+     .choices = kModuleChoices,
+     .text = "parts of a block"},
+    {.name = "keep_outputs",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "what other parts read stays"},
+});
+
+constexpr auto kKeepChoices =
+    std::to_array<Names>({"matmul", "batched_matmul", "attention", "softmax", "dropout"});
+
+constexpr auto kOpsOptions = std::to_array<OptionSpec>({
+    {.name = "keep",
+     .kind = OptionKind::kNames,
+     .preset = "matmul, attention",
+     .choices = kKeepChoices,
+     .text = "kinds of op whose results stay; a block's input always does"},
+    {.name = "every_second",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "of the products that stay, every second is recomputed (torchtitan: selective)"},
+});
+
 constexpr auto kPolicies = std::to_array<Policy>({
     {"none", "keep everything that backward reads", {}, keep_all},
     {"full", "keep each block's input, replay the block in backward", {}, recompute_every_block},
-    {"every-n", "keep every n-th block's input, replay n blocks at a time", kEveryNOptions,
-     recompute_every_n},
+    {"every-n", "keep every n-th block's input, replay n blocks at a time (Megatron: uniform)",
+     kEveryNOptions, recompute_every_n},
+    {"block", "replay the first n blocks, keep all of the others (Megatron: block)", kBlockOptions,
+     recompute_first_blocks},
+    {"sequential", "equal segments, the last keeps everything (checkpoint_sequential)",
+     kSequentialOptions, recompute_sequential},
+    {"sqrt", "segments of sqrt(layers) blocks (Chen et al. 2016)", {}, recompute_sqrt},
+    {"selective",
+     "recompute the attention core: scores, softmax, dropout, context (Megatron)",
+     {},
+     nullptr,
+     recompute_attention_core},
+    {"modules", "recompute named parts of every block", kModulesOptions, nullptr,
+     recompute_modules},
+    {"ops", "keep what the named kinds of op make, recompute the rest (PyTorch SAC, JAX)",
+     kOpsOptions, nullptr, recompute_other_ops},
 });
 
 }  // namespace

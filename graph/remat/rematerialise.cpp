@@ -25,7 +25,7 @@ class Sequencer {
         droppable_(droppable(graph)),
         writers_(writers_of(graph)),
         there_(graph.tensors.size(), false) {
-    ensure(drops.dropped.size() == graph.tensors.size(), "there is a decision for each tensor");
+    ensure(drops.fate.size() == graph.tensors.size(), "there is a decision for each tensor");
   }
 
   std::vector<OpId> run() && {
@@ -46,12 +46,13 @@ class Sequencer {
     const Tensor& tensor = graph_.tensor(t);
     if (tensor.initial() || graph_.op(tensor.producer).phase != Phase::kForward) return true;
     if (!droppable_[index(t)] || there_[index(t)]) return true;
-    return tensor.saved && !drops_.dropped[index(t)];
+    const Fate fate = drops_.fate[index(t)];
+    return fate == Fate::kKept || (fate == Fate::kAsSaved && tensor.saved);
   }
 
   void need(TensorId t) {
     if (available(t)) return;
-    if (drops_.timing == Timing::kEntry && drops_.dropped[index(t)]) bring_block(t);
+    if (drops_.timing == Timing::kEntry && drops_.fate[index(t)] == Fate::kDropped) bring_block(t);
     bring(t);
   }
 
@@ -76,7 +77,8 @@ class Sequencer {
     for (std::uint32_t i = first; i <= last; ++i) {
       if (graph_.ops[i].layer != layer) continue;
       for (const TensorId out : graph_.outputs_of(OpId{i})) {
-        if (drops_.dropped[index(out)] && graph_.tensor(out).saved) block_.push_back(out);
+        if (drops_.fate[index(out)] == Fate::kDropped && graph_.tensor(out).saved)
+          block_.push_back(out);
       }
     }
     return block_;

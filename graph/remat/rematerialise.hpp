@@ -24,8 +24,14 @@ enum class Timing : std::uint8_t {
   kEntry,  // all that a block dropped, before the first op of backward that needs any of it
 };
 
+enum class Fate : std::uint8_t {
+  kAsSaved,  // kept if an autograd node saves it, else gone with its last variable
+  kKept,     // kept from forward to backward, so that others can be made from it
+  kDropped,  // not kept
+};
+
 struct Drops {
-  std::vector<bool> dropped;  // by TensorId: not kept from forward to backward
+  std::vector<Fate> fate;  // by TensorId
   Timing timing = Timing::kLazy;
 };
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <random>
-#include <set>
 #include <vector>
 
 #include "graph/lifetime.hpp"
@@ -12,98 +10,17 @@
 #include "hardware/ensure.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lowering.hpp"
+#include "tests/support/replays.hpp"
 
 namespace tidemark::remat {
 namespace {
 
-Drops nothing(const StepGraph& graph) { return {std::vector<bool>(graph.tensors.size(), false)}; }
-
-std::vector<StepGraph> small_steps() {
-  std::vector<StepGraph> steps;
-  LoweringInput gpt = support::gpt(3, 64, 4, 32, 2);
-  steps.push_back(lower(gpt));
-  gpt.training.micro_batches = 2;
-  gpt.kernels.causal = Kernels::Causal::kFillInplace;
-  steps.push_back(lower(gpt));
-  LoweringInput llama = support::llama(3, 64, 4, 2, 96, 32, 2);
-  steps.push_back(lower(llama));
-  llama.kernels.attention = Kernels::Attention::kFlash;
-  llama.training.precision = Precision::kAutocast;
-  steps.push_back(lower(llama));
-  gpt.model.architecture = Architecture::kGpt2;
-  gpt.kernels = {};
-  steps.push_back(lower(gpt));
-  llama.model.architecture = Architecture::kCs336;
-  llama.model.kv_heads = llama.model.heads;
-  llama.kernels = {};
-  llama.training.precision = Precision::kFp32;
-  steps.push_back(lower(llama));
-  return steps;
+Drops nothing(const StepGraph& graph) {
+  return {std::vector<Fate>(graph.tensors.size(), Fate::kAsSaved)};
 }
 
-// How each op's results came about, told as one number: its kind and size, and what its operands
-// hold at that moment. Ops that tell the same number compute the same bytes. Fails where an operand
-// is not alive.
-std::vector<std::uint64_t> stories(const StepGraph& graph) {
-  const auto mix = [](std::uint64_t& story, std::uint64_t x) {
-    story = (story ^ x) * 0x9e3779b97f4a7c15u;
-    story ^= story >> 29;
-  };
-  std::map<std::uint32_t, std::uint64_t> holds;  // by storage that is alive
-  for (std::uint32_t i = 0; i < graph.tensors.size(); ++i) {
-    if (graph.tensors[i].initial()) holds[i] = i;
-  }
-  std::vector<std::vector<std::uint32_t>> ends(graph.op_count());
-  for (std::uint32_t i = 0; i < graph.tensors.size(); ++i) {
-    if (!graph.tensors[i].persistent()) ends[index(graph.tensors[i].last_use)].push_back(i);
-  }
-  std::vector<std::uint64_t> told;
-  for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
-    const OpId op{i};
-    const Op& o = graph.op(op);
-    std::uint64_t story = 1;
-    for (const std::int64_t x : {static_cast<std::int64_t>(o.kind), o.m, o.n, o.k, o.batch,
-                                 o.flops.count, o.bytes_read.count, o.bytes_written.count}) {
-      mix(story, static_cast<std::uint64_t>(x));
-    }
-    for (const auto& row : {graph.inputs_of(op), graph.updated_by(op)}) {
-      for (const TensorId t : row) {
-        REQUIRE(holds.count(index(t)) == 1);
-        mix(story, holds[index(t)]);
-      }
-    }
-    std::uint64_t part = story;
-    for (const auto& row : {graph.updated_by(op), graph.outputs_of(op)}) {
-      for (const TensorId t : row) {
-        mix(part, 3);
-        holds[index(t)] = part;
-      }
-    }
-    told.push_back(story);
-    for (const std::uint32_t t : ends[i]) holds.erase(t);
-  }
-  return told;
-}
-
-// Knows nothing of how the step was made: its own ops read what they read in `base`, in the same
-// order, and every op that runs again computes what some op of forward computed.
-void check_replay(const StepGraph& base, const StepGraph& step) {
-  const std::vector<std::uint64_t> once = stories(base);
-  const std::vector<std::uint64_t> now = stories(step);
-  std::set<std::uint64_t> of_forward;
-  for (std::size_t i = 0; i < once.size(); ++i) {
-    if (base.ops[i].phase == Phase::kForward) of_forward.insert(once[i]);
-  }
-  std::vector<std::uint64_t> own;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (step.ops[i].phase == Phase::kRecompute) {
-      REQUIRE(of_forward.count(now[i]) == 1);
-    } else {
-      own.push_back(now[i]);
-    }
-  }
-  CHECK(own == once);
-}
+using support::check_replay;
+using support::small_steps;
 
 std::int64_t peak(const StepGraph& graph) { return live_peak(graph).bytes.count; }
 
@@ -130,7 +47,8 @@ TEST_CASE("random drops give steps in which every op finds what it reads") {
       Drops drops = nothing(graph);
       drops.timing = round % 2 == 0 ? Timing::kLazy : Timing::kEntry;
       for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
-        drops.dropped[i] = random() % 12 < static_cast<unsigned>(round);
+        if (random() % 12 < static_cast<unsigned>(round)) drops.fate[i] = Fate::kDropped;
+        if (random() % 12 == 0) drops.fate[i] = Fate::kKept;
       }
       const StepGraph step = replay(graph, sequence_of(graph, drops));
       check_replay(graph, step);
@@ -141,7 +59,8 @@ TEST_CASE("random drops give steps in which every op finds what it reads") {
         // An op runs again with all of its outputs, kept ones too.
         const auto siblings = graph.outputs_of(tensor.producer);
         const bool stays = std::all_of(siblings.begin(), siblings.end(), [&](TensorId t) {
-          return !may[index(t)] || (graph.tensor(t).saved && !drops.dropped[index(t)]);
+          return !may[index(t)] ||
+                 (graph.tensor(t).saved && drops.fate[index(t)] != Fate::kDropped);
         });
         if (stays) REQUIRE(step.tensors[i].saved);
       }
@@ -160,7 +79,7 @@ TEST_CASE("a dropped GELU input is made again by its projection alone") {
     if (tensor.initial() || !tensor.saved) continue;
     const Op& op = graph.op(tensor.producer);
     if (op.module != Module::kMlpIn || op.kind != OpKind::kAddmm) continue;
-    drops.dropped[i] = true;
+    drops.fate[i] = Fate::kDropped;
     ++dropped;
     CHECK(tensor.bytes == Bytes(2 * 32 * 256 * 2));
   }
@@ -195,7 +114,7 @@ TEST_CASE("dropping all but block inputs needs no more memory than checkpoints o
     }
   }
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
-    drops.dropped[i] = graph.tensors[i].layer >= 0 && !block_input[i];
+    if (graph.tensors[i].layer >= 0 && !block_input[i]) drops.fate[i] = Fate::kDropped;
   }
   const StepGraph step = replay(graph, sequence_of(graph, drops));
   CHECK(peak(step) <= peak(eager));

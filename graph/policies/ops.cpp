@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/policies/policy.hpp"
+
+namespace tidemark {
+
+DropsFn recompute_other_ops;
+
+namespace {
+
+bool is_plain_product(OpKind kind) { return kind == OpKind::kAddmm || kind == OpKind::kMm; }
+
+bool is_batched_product(OpKind kind) { return kind == OpKind::kBmm || kind == OpKind::kBaddbmm; }
+
+// Rows of kKeepChoices (table.cpp).
+bool matches(std::string_view name, OpKind kind) {
+  if (name == "matmul") return is_plain_product(kind);
+  if (name == "batched_matmul") return is_batched_product(kind);
+  if (name == "attention") return kind == OpKind::kFlashAttention;
+  if (name == "softmax") return kind == OpKind::kSoftmax || kind == OpKind::kFusedSoftmax;
+  if (name == "dropout") return kind == OpKind::kDropout;
+  return false;
+}
+
+// Tensors that forward hands from one block to another, or to the head.
+std::vector<bool> inputs_of_blocks(const StepGraph& graph) {
+  std::vector<bool> found(graph.tensors.size(), false);
+  for (std::uint32_t op = 0; op < graph.op_count(); ++op) {
+    const Op& o = graph.ops[op];
+    if (o.phase != Phase::kForward) continue;
+    for (const TensorId t : graph.inputs_of(OpId{op})) {
+      if (graph.tensor(t).layer != o.layer) found[index(t)] = true;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+// PyTorch: create_selective_checkpoint_contexts with a policy that saves the listed ops; JAX:
+// jax.checkpoint_policies. Each block's input stays, and what the listed kinds of op make.
+// torchtitan's "selective" recomputes every second product of a block, counted from the first.
+remat::Drops recompute_other_ops(const StepGraph& graph, const PolicyInput& input) {
+  const std::vector<std::string>& keep = input.options[0].names;
+  const bool every_second = input.options[1].integer != 0;
+  const std::vector<bool> block_inputs = inputs_of_blocks(graph);
+  std::vector<remat::Fate> fate(graph.tensors.size(), remat::Fate::kAsSaved);
+  std::int64_t products = 0;  // of this block's forward
+  std::int16_t layer = -1;
+  for (std::uint32_t op = 0; op < graph.op_count(); ++op) {
+    const Op& o = graph.ops[op];
+    if (o.phase != Phase::kForward || o.layer < 0) continue;
+    if (o.layer != layer) products = 0;
+    layer = o.layer;
+    bool kept = std::ranges::any_of(keep, [&](const auto& name) { return matches(name, o.kind); });
+    if (is_plain_product(o.kind) && kept && every_second) kept = ++products % 2 == 1;
+    for (const TensorId t : graph.outputs_of(OpId{op})) {
+      const bool stays = kept || block_inputs[index(t)];
+      fate[index(t)] = stays ? remat::Fate::kKept : remat::Fate::kDropped;
+    }
+  }
+  return {std::move(fate), remat::Timing::kEntry};
+}
+
+}  // namespace tidemark
