@@ -1,0 +1,30 @@
+#pragma once
+// Between a lowered step and the planners' problem.
+
+#include <span>
+#include <vector>
+
+#include "graph/ids.hpp"
+#include "graph/remat/problem.hpp"
+#include "graph/step_graph.hpp"
+
+namespace tidemark::remat {
+
+// Forward and backward of the step's last pass as a problem. An op that writes into what another
+// has just made is one op with it. What is there before the pass takes no memory; what outlives
+// backward (gradients) stays. Variables of the training script that hold a tensor longer than its
+// readers are not known to a problem: its peaks are a proxy of the step's.
+struct StepProblem {
+  Problem problem;
+  std::vector<std::vector<OpId>> ops;  // of the step, ascending, by op of the problem
+};
+
+// `times`: one entry an op of the step. The step was lowered without checkpoints.
+StepProblem problem_of(const StepGraph& graph, std::span<const SimTime> times);
+
+// The step's ops in the order of a sequence of the problem; passes before the last one repeat what
+// it does.
+std::vector<OpId> sequence_of(const StepGraph& graph, const StepProblem& problem,
+                              const Sequence& sequence);
+
+}  // namespace tidemark::remat
