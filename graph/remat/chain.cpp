@@ -51,6 +51,18 @@ std::vector<std::vector<OpIndex>> cuts(const Problem& problem, const Chain& chai
   std::vector<std::vector<OpIndex>> result(chain.size());
   std::size_t stage = 0;
   std::uint32_t alive = 0;
+  // Of the prologue's, those that the first stage alone reads: tables that all read are no
+  // obstacle.
+  for (OpIndex op = 0; op < chain.front().forward_begin; ++op) {
+    for (const TensorIndex tensor : problem.outputs(op)) {
+      const OpIndex reader = last[tensor];
+      if (reader == kNone || reader < chain[0].forward_begin || reader >= chain[0].forward_end) {
+        continue;
+      }
+      ++alive;
+      ++ending[reader];
+    }
+  }
   for (OpIndex op = chain.front().forward_begin; op < chain.back().forward_end; ++op) {
     for (const TensorIndex tensor : problem.outputs(op)) {
       if (last[tensor] == kNone) continue;
@@ -125,8 +137,19 @@ Chain merged(const Chain& chain, std::size_t count) {
   return result;
 }
 
+bool inner(const Problem& problem, const Readers& readers, const Stage& stage, TensorIndex tensor) {
+  const auto all = readers.of(tensor);
+  return !problem.tensor(tensor).keep && std::all_of(all.begin(), all.end(), [&](OpIndex reader) {
+    return (reader >= stage.forward_begin && reader < stage.forward_end) ||
+           (reader >= stage.backward_begin && reader < stage.backward_end);
+  });
+}
+
 ChainWriter::ChainWriter(const Problem& problem, const Chain& chain)
-    : problem_(problem), chain_(chain) {}
+    : problem_(problem),
+      chain_(chain),
+      readers_(readers(problem)),
+      there_(problem.tensor_count(), 0) {}
 
 void ChainWriter::first_run_up_to(OpIndex end) {
   while (next_ < end) sequence_.push_back(next_++);
@@ -141,6 +164,32 @@ void ChainWriter::forward(std::size_t stage) {
 }
 
 void ChainWriter::backward(std::size_t stage) { first_run_up_to(chain_[stage].backward_end); }
+
+void ChainWriter::epilogue() { first_run_up_to(chain_.back().backward_begin); }
+
+void ChainWriter::make_again(const Stage& stage, TensorIndex tensor) {
+  const OpIndex op = problem_.tensor(tensor).producer;
+  if (op == kNone || op < stage.forward_begin || op >= stage.forward_end) return;
+  if (there_[tensor] != 0) return;
+  for (const TensorIndex input : problem_.inputs(op)) make_again(stage, input);
+  sequence_.push_back(op);
+  for (const TensorIndex made : problem_.outputs(op)) there_[made] = 1;
+}
+
+void ChainWriter::backward(const Stage& stage, std::span<const TensorIndex> kept) {
+  for (OpIndex op = stage.forward_begin; op < stage.forward_end; ++op) {
+    for (const TensorIndex tensor : problem_.outputs(op)) {
+      there_[tensor] = !problem_.op(op).recomputable || problem_.tensor(tensor).bytes == 0 ||
+                       !inner(problem_, readers_, stage, tensor);
+    }
+  }
+  for (const TensorIndex tensor : kept) there_[tensor] = 1;
+  first_run_up_to(stage.backward_begin);
+  for (OpIndex op = stage.backward_begin; op < stage.backward_end; ++op) {
+    for (const TensorIndex tensor : problem_.inputs(op)) make_again(stage, tensor);
+    first_run_up_to(op + 1);
+  }
+}
 
 Sequence ChainWriter::finish() && {
   first_run_up_to(problem_.op_count());

@@ -37,6 +37,9 @@ std::optional<Chain> chain_of_cuts(const Problem& problem);
 // have fewer.
 Chain merged(const Chain& chain, std::size_t count);
 
+// Whether a tensor is read by the forward and the backward ops of `stage` alone.
+bool inner(const Problem& problem, const Readers& readers, const Stage& stage, TensorIndex tensor);
+
 // Writes a schedule of whole stages down as a sequence. Ops that may not run again are left out
 // when a stage runs forward once more. The first backward() is that of the last stage; before it,
 // every stage must have run forward, in order.
@@ -45,17 +48,24 @@ class ChainWriter {
   ChainWriter(const Problem& problem, const Chain& chain);
 
   void forward(std::size_t stage);
+  void epilogue();
   void backward(std::size_t stage);
+  // The backward of `stage`, of any chain of this problem, where of what its forward made only
+  // `kept`, and what others read, is there: each op runs again right before it is needed.
+  void backward(const Stage& stage, std::span<const TensorIndex> kept);
 
   // The sequence without repeats that nobody reads: a segment that is run again stops early.
   Sequence finish() &&;
 
  private:
   void first_run_up_to(OpIndex end);
+  void make_again(const Stage& stage, TensorIndex tensor);
 
   const Problem& problem_;
   const Chain& chain_;
-  OpIndex next_ = 0;  // the op whose first run comes next
+  Readers readers_;
+  OpIndex next_ = 0;         // the op whose first run comes next
+  std::vector<char> there_;  // one entry a tensor, for the stage whose backward is under way
   Sequence sequence_;
 };
 

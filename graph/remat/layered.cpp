@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 4;
 
 std::int64_t need_of(const ChainModel& model, std::size_t stage, const StageOption& option) {
-  return model.held[stage] + option.need;
+  return std::max(option.forward_need, model.held[stage] + option.backward_need);
 }
 
 // What the budget leaves for what stages keep when the one that needs `need` runs.
@@ -232,31 +232,16 @@ std::int64_t layered_needs(const ChainModel& model) {
 Plan plan_of(const Problem& problem, const Chain& chain, const ChainModel& model,
              const Choice& choice) {
   Plan plan = plan_of_everything(problem);
-  std::vector<char> keep(problem.tensor_count(), 0);
-  for (std::size_t s = 0; s < chain.size(); ++s) {
-    const StageModel& shape = model.of(s);
-    // Stages of one shape have their ops, and outputs of ops, in the same order.
-    const OpIndex first = chain[shape.first_stage].forward_begin;
-    for (const TensorIndex tensor : shape.options[choice.option[s]].kept) {
-      const OpIndex producer = problem.tensor(tensor).producer;
-      const auto outputs = problem.outputs(producer);
-      const auto at = std::find(outputs.begin(), outputs.end(), tensor) - outputs.begin();
-      keep[problem.outputs(chain[s].forward_begin +
-                           (producer - first))[static_cast<std::size_t>(at)]] = 1;
-    }
-  }
   const Readers reads = readers(problem);
-  for (const Stage& stage : chain) {
-    for (OpIndex op = stage.forward_begin; op < stage.forward_end; ++op) {
+  for (std::size_t s = 0; s < chain.size(); ++s) {
+    for (OpIndex op = chain[s].forward_begin; op < chain[s].forward_end; ++op) {
       for (const TensorIndex tensor : problem.outputs(op)) {
-        const auto all = reads.of(tensor);
-        const bool inner = std::all_of(all.begin(), all.end(), [&](OpIndex reader) {
-          return (reader >= stage.forward_begin && reader < stage.forward_end) ||
-                 (reader >= stage.backward_begin && reader < stage.backward_end);
-        });
-        const Tensor& made = problem.tensor(tensor);
-        if (inner && !made.keep && made.bytes > 0) plan.keep[tensor] = keep[tensor];
+        if (problem.tensor(tensor).bytes == 0) continue;
+        plan.keep[tensor] = !inner(problem, reads, chain[s], tensor);
       }
+    }
+    for (const TensorIndex tensor : kept_by(problem, chain, model, s, choice.option[s])) {
+      plan.keep[tensor] = 1;
     }
   }
   return plan;

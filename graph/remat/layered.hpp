@@ -2,8 +2,9 @@
 // The exact choice of what each stage keeps, under a budget: every stage's output stays, each op
 // runs again at most once, right before it is needed. Least recomputation among all such plans.
 //
-// Stage l may keep option o where what the stages in front of it keep and need(o) fit the budget
-// together; the sum of costs is made least by dynamic programming over the bytes kept so far.
+// Stage l may keep option o where what the stages in front of it keep and what o needs fit the
+// budget together; the sum of costs is made least by dynamic programming over the bytes kept so
+// far.
 
 #include <cstdint>
 #include <optional>

@@ -58,12 +58,7 @@ Plan plan_of(const Problem& problem, const Chain& chain, const SegmentRule& rule
     for (OpIndex op = segment.forward_begin; op < segment.forward_end; ++op) {
       plan.segment[op] = static_cast<std::uint32_t>(i);
       for (const TensorIndex tensor : problem.outputs(op)) {
-        const auto all = reads.of(tensor);
-        const bool inner = std::all_of(all.begin(), all.end(), [&](OpIndex reader) {
-          return (reader >= segment.forward_begin && reader < segment.forward_end) ||
-                 (reader >= segment.backward_begin && reader < segment.backward_end);
-        });
-        plan.keep[tensor] = !inner || problem.tensor(tensor).keep;
+        plan.keep[tensor] = !inner(problem, reads, segment, tensor);
       }
     }
   }

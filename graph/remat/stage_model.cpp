@@ -70,11 +70,13 @@ class Modeller {
     const std::vector<Held> all_open(problem_.tensor_count(), Held::kChoose);
     model.tail_cost = model.forward_cost - evaluate({&problem_, ops, needed, all_open}, {}).cost;
     model.forward_need = forward_need(s, ops, {});
+    model.passing_need = passing_need(s, ops);
     for (KeepSet& set : keep_front({&problem_, ops, needed, held_})) {
       StageOption option;
       option.bytes = set.bytes + model.output_bytes;
       option.cost = set.cost;
-      option.need = std::max(forward_need(s, ops, set.kept), backward_need(s, ops, set.kept));
+      option.forward_need = forward_need(s, ops, set.kept);
+      option.backward_need = backward_need(s, ops, set.kept);
       option.kept = std::move(set.kept);
       model.options.push_back(std::move(option));
     }
@@ -108,6 +110,20 @@ class Modeller {
         });
     for (const TensorIndex tensor : kept) there_[tensor] = 0;
     return need;
+  }
+
+  // With what the stage in front hands on, up to its last reader here.
+  std::int64_t passing_need(std::size_t s, std::span<const OpIndex> ops) {
+    const auto from_the_front = [&](TensorIndex tensor) {
+      return s > 0 && inside(chain_[s - 1], tensor);
+    };
+    return peak_(
+        ops,
+        [&](TensorIndex tensor) { return inside(chain_[s], tensor) || from_the_front(tensor); },
+        [&](TensorIndex tensor) {
+          if (inside(chain_[s], tensor)) return uses_.leaves(s, tensor);
+          return from_the_front(tensor) && uses_.read_by_later_forward(s, tensor);
+        });
   }
 
   std::int64_t backward_need(std::size_t s, std::span<const OpIndex> ops,
@@ -213,6 +229,22 @@ class Modeller {
 
 ChainModel model_of(const Problem& problem, const Chain& chain) {
   return Modeller(problem, chain).model();
+}
+
+std::vector<TensorIndex> kept_by(const Problem& problem, const Chain& chain,
+                                 const ChainModel& model, std::size_t stage, std::uint32_t option) {
+  // Stages of one shape have their ops, and the outputs of these, in the same order.
+  const StageModel& shape = model.of(stage);
+  const OpIndex there = chain[shape.first_stage].forward_begin;
+  const OpIndex here = chain[stage].forward_begin;
+  std::vector<TensorIndex> kept;
+  for (const TensorIndex tensor : shape.options[option].kept) {
+    const OpIndex producer = problem.tensor(tensor).producer;
+    const auto outputs = problem.outputs(producer);
+    const auto at = std::find(outputs.begin(), outputs.end(), tensor) - outputs.begin();
+    kept.push_back(problem.outputs(here + (producer - there))[static_cast<std::size_t>(at)]);
+  }
+  return kept;
 }
 
 }  // namespace tidemark::remat

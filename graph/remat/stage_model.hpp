@@ -13,9 +13,9 @@ namespace tidemark::remat {
 struct StageOption {
   std::int64_t bytes = 0;  // that stay from the stage's forward to its backward, output included
   std::int64_t cost = 0;   // picoseconds of what its backward runs again
-  // Most bytes alive in its forward or backward (which makes things again lazily), without what
-  // stages in front of it keep.
-  std::int64_t need = 0;
+  // Most bytes alive in its forward, and in its backward, which makes things again lazily; without
+  // what stages in front of it keep.
+  std::int64_t forward_need = 0, backward_need = 0;
   std::vector<TensorIndex> kept;  // of the first stage of that shape
 };
 
@@ -25,8 +25,10 @@ struct StageModel {
   std::int64_t gradient_bytes = 0;   // that its backward starts from
   std::int64_t forward_cost = 0;     // of running it forward once more
   std::int64_t tail_cost = 0;        // the part of it that makes the output alone
-  std::int64_t forward_need = 0;     // most bytes alive in forward when only the output stays
-  std::size_t first_stage = 0;       // of that shape
+  // Most bytes alive in forward when only the output stays; and when its input, which counts here,
+  // goes as well once it was read.
+  std::int64_t forward_need = 0, passing_need = 0;
+  std::size_t first_stage = 0;  // of that shape
 };
 
 struct ChainModel {
@@ -44,5 +46,9 @@ struct ChainModel {
 
 // Stages with equal ops, sizes and costs share one model.
 ChainModel model_of(const Problem& problem, const Chain& chain);
+
+// StageOption::kept of option `option`, as tensors of stage `stage`.
+std::vector<TensorIndex> kept_by(const Problem& problem, const Chain& chain,
+                                 const ChainModel& model, std::size_t stage, std::uint32_t option);
 
 }  // namespace tidemark::remat

@@ -48,6 +48,13 @@ bool StageUses::read_by_own_backward(std::size_t stage, TensorIndex tensor) cons
   });
 }
 
+bool StageUses::read_by_later_forward(std::size_t stage, TensorIndex tensor) const {
+  const auto all = readers_.of(tensor);
+  return std::any_of(all.begin(), all.end(), [&](OpIndex op) {
+    return op >= chain_[stage].forward_end && op < problem_.backward_begin();
+  });
+}
+
 std::vector<std::int64_t> StageUses::shape(std::size_t stage) const {
   const Stage& s = chain_[stage];
   std::vector<std::int64_t> shape;
@@ -62,7 +69,8 @@ std::vector<std::int64_t> StageUses::shape(std::size_t stage) const {
     if (!added) return;
     shape.push_back(problem_.tensor(tensor).bytes);
     shape.push_back(producer < s.forward_begin ? -2 : producer >= s.forward_end ? -3 : -4);
-    shape.push_back(last_[tensor] >= s.backward_end);
+    shape.push_back((last_[tensor] >= s.backward_end ? 1 : 0) +
+                    (read_by_later_forward(stage, tensor) ? 2 : 0));
   };
   const auto add_output = [&](TensorIndex tensor, bool forward) {
     number.try_emplace(tensor, static_cast<std::int64_t>(number.size()));

@@ -20,6 +20,8 @@ class StageUses {
   // And has to stay alive behind the epilogue.
   bool stays(std::size_t stage, TensorIndex tensor) const;
   bool read_by_own_backward(std::size_t stage, TensorIndex tensor) const;
+  // By forward ops behind the stage's.
+  bool read_by_later_forward(std::size_t stage, TensorIndex tensor) const;
 
   // Stages with equal shapes can share a model.
   std::vector<std::int64_t> shape(std::size_t stage) const;
