@@ -98,8 +98,7 @@ TEST_CASE("bounds for 32 layers with fused attention") {
 }
 
 TEST_CASE("bounds for 32 Llama layers") {
-  expect_bounds(Kind::kLlama, {{0.4, 31},
-                               {0.5, 29.6},
+  expect_bounds(Kind::kLlama, {{0.5, 29.6},
                                {0.6, 28.3},
                                {0.75, 26.5},
                                {1, 25.1},
