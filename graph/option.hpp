@@ -20,6 +20,7 @@ enum class OptionKind : std::uint8_t {
   kBandwidth,  // 26 GB/s
   kFlopRate,   // 312 TFLOP/s
   kTime,       // 5 us
+  kFrequency,  // 2.45 GHz
   kSection,    // a mapping with a table of its own
 };
 

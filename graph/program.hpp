@@ -43,9 +43,17 @@ constexpr std::string_view name_of(Stream stream) {
 }
 
 // Links that transfers share max-min fairly.
-enum class LinkKind : std::uint8_t { kPcieH2d, kPcieD2h, kPcieBoth, kDram, kNvmeRead, kNvmeWrite };
-inline constexpr std::array<std::string_view, 6> kLinkNames = {
-    "pcie_h2d", "pcie_d2h", "pcie_both", "dram", "nvme_read", "nvme_write"};
+enum class LinkKind : std::uint8_t {
+  kPcieH2d,
+  kPcieD2h,
+  kPcieBoth,
+  kDram,
+  kNvmeRead,
+  kNvmeWrite,
+  kNvmeBoth,
+};
+inline constexpr std::array<std::string_view, 7> kLinkNames = {
+    "pcie_h2d", "pcie_d2h", "pcie_both", "dram", "nvme_read", "nvme_write", "nvme_both"};
 inline constexpr int kLinkCount = static_cast<int>(kLinkNames.size());
 
 struct Link {
@@ -54,10 +62,12 @@ struct Link {
 };
 
 // What a transfer occupies: a transfer at rate r takes weight[l] * r of link l (0: not on the
-// path), and never runs faster than `cap`.
+// path), and never runs faster than `cap`. Where transfers compete, their rates are to each other
+// as their shares.
 struct Path {
   std::array<std::uint8_t, kLinkCount> weight{};  // indexed by LinkKind
-  Bandwidth cap;                                  // 0: no cap of its own
+  std::uint8_t share = 1;
+  Bandwidth cap;  // 0: no cap of its own
 };
 
 // Bytes in one tier. Allocated when the first instance that uses it starts (unless `initial`: there

@@ -59,6 +59,7 @@ void check_paths(const Program& program) {
       bounded = true;
     }
     ensure(bounded, "a path has a link or a cap");
+    ensure(path.share > 0, "a path has a share");
   }
   for (const Instance& instance : program.instances) {
     ensure(instance.fixed.count() >= 0 && instance.bytes.count >= 0,

@@ -1,6 +1,7 @@
 #pragma once
-// What a step runs on, as plain data. Values come from the device catalogue (hardware/devices/*.yaml,
-// each figure there with its source) and from the `hardware:` section of a scenario.
+// What a step runs on, as plain data. Values come from the device catalogue
+// (hardware/devices/*.yaml, each figure there with its source) and from the `hardware:` section of
+// a scenario.
 //
 //        +-------+   pcie (h2d, d2h)   +--------+   nvme (read, write)   +-------+
 //        |  gpu  |---------------------|  host  |------------------------|  ssd  |
@@ -40,20 +41,34 @@ struct Runtime {
 struct Host {
   std::string name;
   std::string description;
-  Bytes capacity;          // DRAM that training may use
-  Bandwidth bandwidth;     // DRAM, achievable, all readers and writers together
-  FlopRate cpu_optimizer;  // compute bound of a vectorised CPU Adam over all cores
+  Bytes capacity;           // DRAM that training may use
+  Bandwidth bandwidth;      // DRAM, achievable, all readers and writers together
+  std::int64_t cores = 0;   // of all sockets; 0: not stated, computing then takes no time
+  std::int64_t vector = 0;  // bits of a vector register
+  Frequency clock;          // of a core while all of them compute
+  FlopRate cpu_optimizer;   // bound of a CPU optimizer; 0: that of cores, vector and clock
+  Bandwidth copy;           // bytes that one core copies a second; 0: not stated
 };
+
+enum class WriteCache : std::uint8_t { kFull, kEmpty };
 
 struct Ssd {
   std::string name;
   std::string description;
-  Bytes capacity;   // of one drive
-  Bandwidth read;   // of one drive, sequential
-  Bandwidth write;  // of one drive, sequential
-  SimTime latency;  // of one request
-  std::int64_t drives = 1;  // striped (RAID-0): capacity and bandwidth multiply
+  Bytes capacity;              // of one drive
+  Bandwidth read;              // of one drive, sequential
+  Bandwidth write;             // of one drive, sequential
+  SimTime latency;             // of one request
+  std::int64_t drives = 1;     // striped (RAID-0): capacity and bandwidth multiply
+  Bandwidth sustained;         // of writes once the SLC cache is full; 0: as `write`
+  WriteCache cache{};          // which of them holds
+  Bandwidth both;              // of one drive, reads and writes at once; 0: read + write
+  Bytes request;               // of one request; 0: large enough for the rated bandwidth
+  std::int64_t in_flight = 1;  // requests of that size at once, over all drives
+  Bytes endurance;             // that may be written to one drive, by its rating; 0: not stated
 };
+
+enum class Numa : std::uint8_t { kLocal, kRemote };
 
 struct Pcie {
   std::string name;
@@ -62,6 +77,13 @@ struct Pcie {
   Bandwidth d2h;    // device to host
   Bandwidth both;   // total of both directions at once; h2d + d2h where the link is full duplex
   SimTime latency;  // from the call until the first byte
+  double h2d_share = 0.5;           // of `both` that goes to the device, (0, 1)
+  Bytes half_size;                  // whose copy takes twice its bytes over the bandwidth
+  std::int64_t gpus_on_switch = 1;  // that copy at once behind one uplink
+  Bandwidth uplink;                 // of the switch, per direction; 0: as the link
+  Numa numa{};                      // of the host memory, as seen from the GPU
+  Bandwidth remote_h2d;             // from the other socket's memory; 0: not stated
+  Bandwidth remote_d2h;
 };
 
 struct Machine {

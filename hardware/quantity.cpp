@@ -70,6 +70,10 @@ Parsed<FlopRate> parse_flop_rate(std::string_view text) {
   return parse_as<FlopRate>(text, flop_rate_units());
 }
 
+Parsed<Frequency> parse_frequency(std::string_view text) {
+  return parse_as<Frequency>(text, frequency_units());
+}
+
 Parsed<std::int64_t> parse_count(std::string_view text) {
   const ScannedDecimal scanned = scan_decimal(text);
   const std::string shown = in_quotes(trimmed(text));

@@ -31,6 +31,7 @@ Parsed<Bytes> parse_bytes(std::string_view text);          // B, KB to PB, KiB t
 Parsed<Bandwidth> parse_bandwidth(std::string_view text);  // the same per second: "26 GB/s"
 Parsed<SimTime> parse_time(std::string_view text);         // ps, ns, us, ms, s
 Parsed<FlopRate> parse_flop_rate(std::string_view text);   // MFLOP/s to PFLOP/s
+Parsed<Frequency> parse_frequency(std::string_view text);  // Hz to GHz
 Parsed<std::int64_t> parse_count(std::string_view text);   // digits only: "4096"
 Parsed<double> parse_fraction(std::string_view text);      // 0 to 1, both included: "0.87"
 
@@ -50,5 +51,6 @@ std::string exact_text(Bytes bytes);
 std::string exact_text(Bandwidth bandwidth);
 std::string exact_text(SimTime time);
 std::string exact_text(FlopRate rate);
+std::string exact_text(Frequency frequency);
 
 }  // namespace tidemark

@@ -119,5 +119,6 @@ std::string exact_text(Bytes bytes) { return exactly(bytes.count, size_units());
 std::string exact_text(Bandwidth bandwidth) { return exactly(bandwidth.count, bandwidth_units()); }
 std::string exact_text(SimTime time) { return exactly(time.count(), time_units()); }
 std::string exact_text(FlopRate rate) { return exactly(rate.count, flop_rate_units()); }
+std::string exact_text(Frequency frequency) { return exactly(frequency.count, frequency_units()); }
 
 }  // namespace tidemark

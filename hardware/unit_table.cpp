@@ -55,12 +55,21 @@ constexpr std::array<Unit, 5> kFlopRates = {{
     {"PFLOP/s", 1'000'000'000'000'000},
 }};
 
+constexpr std::array<Unit, 4> kFrequencies = {{
+    {"Hz", 1},
+    {"kHz", kThousand},
+    {"MHz", 1'000'000},
+    {"GHz", 1'000'000'000},
+}};
+
 // 2^60 smallest units each.
 constexpr UnitKind kSize = {"a size in bytes", "80 GiB", "1024 PiB", kSizes};
 constexpr UnitKind kBandwidth = {"a bandwidth", "26 GB/s", "1024 PiB/s", kBandwidths};
 constexpr UnitKind kTime = {"a time", "5 us", "1152921 s", kTimes};
 constexpr UnitKind kFlopRate = {"a FLOP rate", "312 TFLOP/s", "1152 PFLOP/s", kFlopRates};
-constexpr std::array<const UnitKind*, 4> kKinds = {&kSize, &kBandwidth, &kTime, &kFlopRate};
+constexpr UnitKind kFrequency = {"a frequency", "2.45 GHz", "1152921504 GHz", kFrequencies};
+constexpr std::array<const UnitKind*, 5> kKinds = {&kSize, &kBandwidth, &kTime, &kFlopRate,
+                                                   &kFrequency};
 
 std::string in_lower_case(std::string_view text) {
   std::string out;
@@ -126,6 +135,7 @@ const UnitKind& size_units() { return kSize; }
 const UnitKind& bandwidth_units() { return kBandwidth; }
 const UnitKind& time_units() { return kTime; }
 const UnitKind& flop_rate_units() { return kFlopRate; }
+const UnitKind& frequency_units() { return kFrequency; }
 
 const Unit* find_unit(const UnitKind& kind, std::string_view name) {
   const auto found = std::find_if(kind.units.begin(), kind.units.end(),

@@ -24,6 +24,7 @@ const UnitKind& size_units();       // smallest: B
 const UnitKind& bandwidth_units();  // smallest: B/s
 const UnitKind& time_units();       // smallest: ps
 const UnitKind& flop_rate_units();  // smallest: FLOP/s
+const UnitKind& frequency_units();  // smallest: Hz
 
 // The unit that is spelled exactly so, or null.
 const Unit* find_unit(const UnitKind& kind, std::string_view name);

@@ -51,6 +51,8 @@ const char* expected(OptionKind kind) {
       return "expected a speed such as 312 TFLOP/s";
     case OptionKind::kTime:
       return "expected a time such as 5 us";
+    case OptionKind::kFrequency:
+      return "expected a frequency such as 2.45 GHz";
     case OptionKind::kSection:
       return "expected a mapping";
   }
@@ -182,6 +184,8 @@ std::optional<OptionValue> read_value(const Value& value, const OptionSpec& spec
       return read_quantity(parse_flop_rate(value.text), complain);
     case OptionKind::kTime:
       return read_quantity(parse_time(value.text), complain);
+    case OptionKind::kFrequency:
+      return read_quantity(parse_frequency(value.text), complain);
     case OptionKind::kText:
       return OptionValue{0, 0, value.text, {}};
     case OptionKind::kFlag:

@@ -34,6 +34,7 @@ LinkNetwork::LinkNetwork(std::span<const Link> links, std::span<const Path> path
   for (const Path& path : paths) {
     PathState state;
     state.cap = path.cap.count;
+    state.share = path.share;
     bool bounded = state.cap > 0;
     for (std::size_t link = 0; link < kLinkCount; ++link) {
       if (capacity_[link] == 0) continue;
@@ -41,6 +42,7 @@ LinkNetwork::LinkNetwork(std::span<const Link> links, std::span<const Path> path
       bounded = bounded || path.weight[link] > 0;
     }
     ensure(state.cap >= 0 && bounded, "a path should have a link or a cap");
+    ensure(state.share > 0, "a path should have a share");
     paths_.push_back(std::move(state));
   }
   busy_.reserve(paths_.size());
@@ -116,42 +118,43 @@ void LinkNetwork::fill_rates() {
   for (const std::uint32_t path : busy_) {
     const PathState& state = paths_[path];
     for (std::size_t link = 0; link < kLinkCount; ++link) {
-      load_[link] += state.count() * state.weight[link];
+      load_[link] += state.parts() * state.weight[link];
     }
   }
   while (!unfixed_.empty()) {
     int tightest = -1;
-    const std::int64_t share = tightest_share(tightest);
-    if (fix_capped(share)) continue;
+    const std::int64_t level = tightest_level(tightest);
+    if (fix_capped(level)) continue;
     ensure(tightest >= 0, "an unfixed path should have a link");
     std::erase_if(unfixed_, [&](std::uint32_t path) {
       if (paths_[path].weight[static_cast<std::size_t>(tightest)] == 0) return false;
-      fix(path, share);
+      fix(path, level * paths_[path].share);
       return true;
     });
   }
 }
 
-std::int64_t LinkNetwork::tightest_share(int& tightest) const {
+std::int64_t LinkNetwork::tightest_level(int& tightest) const {
   std::int64_t least = kUnlimited;
   for (int i = 0; i < listed_count_; ++i) {
     const auto link = static_cast<std::size_t>(listed_[static_cast<std::size_t>(i)]);
     if (load_[link] == 0) continue;
-    const std::int64_t share = load_[link] == 1 ? room_[link] : room_[link] / load_[link];
-    if (share < least || tightest < 0) {
-      least = share;
+    const std::int64_t level = load_[link] == 1 ? room_[link] : room_[link] / load_[link];
+    if (level < least || tightest < 0) {
+      least = level;
       tightest = static_cast<int>(link);
     }
   }
   return least;
 }
 
-// Shares only grow as capped transfers leave, so all caps up to this share hold.
-bool LinkNetwork::fix_capped(std::int64_t share) {
+// Levels only grow as capped transfers leave, so all caps up to this one hold. Without a listed
+// link the level has no limit.
+bool LinkNetwork::fix_capped(std::int64_t level) {
   const std::size_t before = unfixed_.size();
   std::erase_if(unfixed_, [&](std::uint32_t path) {
     const std::int64_t cap = paths_[path].cap;
-    if (cap == 0 || cap > share) return false;
+    if (cap == 0 || cap > static_cast<Int128>(level) * paths_[path].share) return false;
     fix(path, cap);
     return true;
   });
@@ -162,9 +165,8 @@ void LinkNetwork::fix(std::uint32_t path, std::int64_t rate) {
   PathState& state = paths_[path];
   state.rate = std::max<std::int64_t>(rate, 1);  // a link of 1 B/s for two must still end
   for (std::size_t link = 0; link < kLinkCount; ++link) {
-    const std::int64_t load = state.count() * state.weight[link];
-    load_[link] -= load;
-    room_[link] -= load * rate;
+    load_[link] -= state.parts() * state.weight[link];
+    room_[link] -= state.count() * state.weight[link] * rate;
   }
 }
 

@@ -16,10 +16,10 @@
 // The arithmetic, which is part of the contract: rates are whole bytes per second (at least 1), the
 // clock is in byte picoseconds per second, exact; a completion is rounded up to a whole picosecond.
 // Rates are filled as follows, and only counts of transfers matter. Of the links, the one with the
-// least floor(room / load) of its unfixed transfers is the tightest (the first in the list among
-// equals; load counts each transfer with its weight). If paths have a cap not above that share,
-// they are fixed at their caps; otherwise all unfixed paths over the tightest link are fixed at its
-// share. Repeat with the room that is left until all are fixed.
+// least level floor(room / load) of its unfixed transfers is the tightest (the first in the list
+// among equals; load counts each transfer with its weight times its path's share). If paths have a
+// cap not above share x level, they are fixed at their caps; otherwise all unfixed paths over the
+// tightest link are fixed at share x level. Repeat with the room that is left until all are fixed.
 
 #include <array>
 #include <cstdint>
@@ -64,20 +64,22 @@ class LinkNetwork {
   };
 
   struct PathState {
-    Int128 served = 0;                              // byte ps / s
-    std::int64_t rate = 0;                          // bytes per second, of each transfer
-    std::int64_t cap = 0;                           // 0: none
+    Int128 served = 0;      // byte ps / s
+    std::int64_t rate = 0;  // bytes per second, of each transfer
+    std::int64_t cap = 0;   // 0: none
+    std::int64_t share = 1;
     std::array<std::uint8_t, kLinkCount> weight{};  // 0 for links that are not listed
     MinHeap<Due> due;
 
     std::int64_t count() const { return static_cast<std::int64_t>(due.size()); }
+    std::int64_t parts() const { return count() * share; }
   };
 
   void advance(SimTime now);
   void refill();
   void fill_rates();
-  std::int64_t tightest_share(int& tightest) const;
-  bool fix_capped(std::int64_t share);
+  std::int64_t tightest_level(int& tightest) const;
+  bool fix_capped(std::int64_t level);
   void fix(std::uint32_t path, std::int64_t rate);
 
   std::array<std::int64_t, kLinkCount> capacity_{};

@@ -96,12 +96,14 @@ class Attribution {
     }
   }
 
-  // Without one of its own, another instance has taken what it waited for, in the same instant.
+  // Without one of its own, or with one that nothing has just made room for, another instance has
+  // taken what it waited for, in the same instant.
   Grant grant_of(InstanceId id) const {
     const auto at = std::ranges::lower_bound(grants_, index(id), {},
                                              [](const Grant& g) { return index(g.instance); });
-    if (at != grants_.end() && at->instance == id) return *at;
-    const SimTime start = result_.records[index(id)].start;
+    const bool own = at != grants_.end() && at->instance == id;
+    if (own && at->freed > 0 && result_.memory[at->freed - 1].time == at->time) return *at;
+    const SimTime start = own ? at->time : result_.records[index(id)].start;
     const auto later = std::ranges::upper_bound(result_.memory, start, {}, &MemoryEvent::time);
     auto row = static_cast<std::size_t>(later - result_.memory.begin());
     while (row > 0 && result_.memory[row - 1].allocated) --row;

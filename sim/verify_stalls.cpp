@@ -53,7 +53,9 @@ void verify_stalls(const Program& program, const Result& result, VerifyReport& r
     last = stall.end;
     stalled += stall.end - stall.begin;
     report.expect(blocker_fits(program, result, stall), Rule::kStalls, "the stall from ",
-                  stall.begin, " to ", stall.end, " is not explained by ", stall.blocker);
+                  stall.begin, " to ", stall.end, ", ",
+                  kStallCauseNames[static_cast<std::size_t>(stall.cause)], ", is not explained by ",
+                  stall.blocker);
     const bool tail = stall.waiting == kNoInstance;
     report.expect(tail || (program.instances[index(stall.waiting)].stream == Stream::kCompute &&
                            result.records[index(stall.waiting)].start >= stall.end),

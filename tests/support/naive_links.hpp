@@ -66,7 +66,7 @@ class NaiveLinks {
         std::int64_t load = 0;
         for (const NaiveTransfer& transfer : transfers_) {
           if (transfer.fixed) room -= transfer.path.weight[l] * transfer.rate;
-          if (!transfer.fixed) load += transfer.path.weight[l];
+          if (!transfer.fixed) load += transfer.path.weight[l] * transfer.path.share;
         }
         if (load > 0 && room / load < least) {
           least = room / load;
@@ -76,14 +76,14 @@ class NaiveLinks {
       bool capped = false;
       for (NaiveTransfer& transfer : transfers_) {
         if (transfer.fixed || transfer.path.cap.count == 0) continue;
-        if (transfer.path.cap.count > least) continue;
+        if (transfer.path.cap.count > static_cast<Int128>(least) * transfer.path.share) continue;
         transfer.rate = transfer.path.cap.count;
         transfer.fixed = capped = true;
       }
       if (capped) continue;
       for (NaiveTransfer& transfer : transfers_) {
         if (transfer.fixed || transfer.path.weight[tightest] == 0) continue;
-        transfer.rate = least;
+        transfer.rate = least * transfer.path.share;
         transfer.fixed = true;
       }
     }
