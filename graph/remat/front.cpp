@@ -23,7 +23,7 @@ class Enumeration {
         const bool small = what.problem->tensor(tensor).bytes == 0;
         if (what.held[tensor] == Held::kFree || small) continue;
         made_.push_back(tensor);
-        if (!what.problem->op(op).recomputable) {
+        if (!what.may_run_again(op)) {
           choice_[tensor] = Choice::kIfNeeded;
         } else {
           choice_[tensor] =

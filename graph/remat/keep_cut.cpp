@@ -40,7 +40,8 @@ class CutGraph {
     graph_ = Graph(next);
     for (std::size_t i = 0; i < what.ops.size(); ++i) {
       const Op& op = problem.op(what.ops[i]);
-      connect(kSource, 2 + i, op.recomputable ? static_cast<double>(op.cost) : kForever);
+      const bool again = what.may_run_again(what.ops[i]);
+      connect(kSource, 2 + i, again ? static_cast<double>(op.cost) : kForever);
       for (const TensorIndex tensor : problem.outputs(what.ops[i])) {
         const bool free = what.held[tensor] == Held::kFree;
         const std::uint32_t node = tensor_node_[tensor];
@@ -125,12 +126,12 @@ KeepSet evaluate(const KeepProblem& what, std::span<const TensorIndex> kept) {
       again =
           again || (needed[tensor] != 0 && keep[tensor] == 0 && what.held[tensor] == Held::kChoose);
     }
-    if (again && problem.op(op).recomputable) {
+    if (again && what.may_run_again(op)) {
       result.cost += problem.op(op).cost;
       for (const TensorIndex tensor : problem.inputs(op)) needed[tensor] = 1;
     }
     for (const TensorIndex tensor : problem.outputs(op)) {
-      const bool stays = keep[tensor] != 0 || !problem.op(op).recomputable;
+      const bool stays = keep[tensor] != 0 || !what.may_run_again(op);
       if (needed[tensor] == 0 || !stays || what.held[tensor] == Held::kFree) continue;
       result.bytes += problem.tensor(tensor).bytes;
       result.kept.push_back(tensor);

@@ -27,6 +27,12 @@ struct KeepProblem {
   std::span<const OpIndex> ops;  // what may run again, in order; what they read of others is there
   std::span<const TensorIndex> needed;  // made by `ops`
   std::span<const Held> held;           // one entry a tensor of the problem
+  // One entry an op of the problem: what may not run again either; none: no more than that.
+  std::span<const char> banned = {};
+
+  bool may_run_again(OpIndex op) const {
+    return problem->op(op).recomputable && (banned.empty() || banned[op] == 0);
+  }
 };
 
 struct KeepSet {
