@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "graph/machine_paths.hpp"
-#include "graph/optimizer_offload.hpp"
+#include "graph/offload/mover.hpp"
+#include "graph/offload/optimizer.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
 
@@ -111,7 +112,8 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
   add_kernels(builder, graph, machine.gpu, leaves);
   add_runtime(builder, graph, machine.runtime);
   if (offload.optimizer != Offload::States::kGpu) {
-    offload_optimizer(builder, graph, training, offload, machine, paths);
+    Mover mover(builder, graph, machine, paths);
+    offload_optimizer(mover, training, offload);
   }
   return std::move(builder).finish();
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "graph/issue_order.hpp"
 #include "graph/program_check.hpp"
 #include "hardware/ensure.hpp"
 
@@ -50,6 +51,7 @@ Program ProgramBuilder::finish() && {
   program_.dependency = std::move(dependencies.values);
   program_.first_use = std::move(uses.first);
   program_.use = std::move(uses.values);
+  order_by_issue(program_);
   check(program_);
   return std::move(program_);
 }

@@ -9,8 +9,9 @@
 
 namespace tidemark {
 
-// Puts a Program together. Ids count up from 0 in the order of adding. An instance goes to the end
-// of its stream; dependencies and uses may be added at any time, in any order, also repeatedly.
+// Puts a Program together. Ids count up from 0 in the order of adding. A kernel goes to
+// the end of its stream, everything else where finish() finds that it is issued (issue_order.hpp).
+// Dependencies and uses may be added at any time, in any order, also repeatedly.
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(const std::array<Bytes, kTierCount>& capacity);

@@ -1,4 +1,4 @@
-#include "graph/optimizer_offload.hpp"
+#include "graph/offload/optimizer.hpp"
 
 #include <algorithm>
 #include <string>

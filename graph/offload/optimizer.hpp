@@ -16,16 +16,14 @@
 // A gradient's HBM comes free when its copy ends. An op that writes a gradient again (zeroes it for
 // the next step) waits for that copy.
 
-#include "graph/machine_paths.hpp"
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
-#include "graph/program_builder.hpp"
-#include "graph/step_graph.hpp"
+#include "graph/offload/mover.hpp"
 
 namespace tidemark {
 
-// Adds that to `builder`, in which instance i already plays op i and buffer i holds tensor i.
-void offload_optimizer(ProgramBuilder& builder, StepGraph& graph, const TrainingConfig& training,
-                       const Offload& offload, const Machine& machine, const MachinePaths& paths);
+// Adds that to the mover's program, in which instance i already plays op i and buffer i holds
+// tensor i.
+void offload_optimizer(Mover& mover, const TrainingConfig& training, const Offload& offload);
 
 }  // namespace tidemark

@@ -1,0 +1,52 @@
+#pragma once
+// The words in which strategies add what they move: transfers by where they go, bytes by where they
+// stay. Everything gets a name in the graph.
+
+#include <string>
+
+#include "graph/machine_paths.hpp"
+#include "graph/program_builder.hpp"
+#include "graph/step_graph.hpp"
+
+namespace tidemark {
+
+class Mover {
+ public:
+  Mover(ProgramBuilder& builder, StepGraph& graph, const Machine& machine,
+        const MachinePaths& paths)
+      : builder_(builder), graph_(graph), machine_(machine), paths_(paths) {}
+
+  // Transfers. A link that the machine has not is an InternalError.
+  InstanceId copy_out(Bytes bytes, std::string name);
+  InstanceId copy_in(Bytes bytes, std::string name);
+  InstanceId read(Bytes bytes, std::string name);   // from the SSD to the host
+  InstanceId write(Bytes bytes, std::string name);  // from the host to the SSD
+
+  // Bytes on the host from the first to the last instance that uses them.
+  BufferId host(Category category, Bytes bytes, std::string name);
+  // Bytes that are there before and after the step; nothing where there are none.
+  void keep(Tier tier, Category category, Bytes bytes, std::string name);
+  BufferId keep_on_host(Category category, Bytes bytes, std::string name);
+
+  void depend(InstanceId later, InstanceId earlier) { builder_.depend(later, earlier); }
+  void after(InstanceId instance, OpId op) {  // kNoOp: from the start
+    if (op != kNoOp) builder_.depend(instance, InstanceId{index(op)});
+  }
+  void before(OpId op, InstanceId instance) { builder_.depend(InstanceId{index(op)}, instance); }
+  void use(InstanceId instance, BufferId buffer) { builder_.use(instance, buffer); }
+
+  NameId name(std::string text);
+  ProgramBuilder& builder() { return builder_; }
+  const StepGraph& graph() const { return graph_; }
+  const Machine& machine() const { return machine_; }
+
+ private:
+  InstanceId transfer(Stream stream, PathId path, SimTime latency, Bytes bytes, std::string name);
+
+  ProgramBuilder& builder_;
+  StepGraph& graph_;
+  const Machine& machine_;
+  const MachinePaths& paths_;
+};
+
+}  // namespace tidemark
