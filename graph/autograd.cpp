@@ -136,7 +136,7 @@ class Engine {
     }
     leaf.gradient_ready = tape_.last_op();
     if (leaf.gradient) leaf.gradient_tensor = TensorId(leaf.gradient->storage);
-    if (leaf.parameter && tape_.gradients_leave) leaf.gradient.reset();
+    if (leaf.gradient_leaves) leaf.gradient.reset();
   }
 
   static bool obeys(const Layout& gradient, const Layout& variable) {

@@ -1,6 +1,7 @@
 #include "graph/buckets.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "hardware/ensure.hpp"
 
@@ -42,31 +43,48 @@ std::vector<OpId> first_overwrites(const StepGraph& graph) {
 
 }  // namespace
 
-std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most) {
+std::vector<std::vector<std::uint32_t>> bucket_rows(const StepGraph& graph, Bytes most,
+                                                    UpdateOn kind) {
   ensure(most.count > 0, "a bucket has room");
   std::vector<std::uint32_t> order;
   for (std::uint32_t p = 0; p < graph.parameters.size(); ++p) {
-    if (graph.parameters[p].gradient != kNoTensor) order.push_back(p);
+    const Parameter& parameter = graph.parameters[p];
+    if (parameter.gradient != kNoTensor && parameter.update == kind) order.push_back(p);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return place(graph.parameters[a].gradient_ready) < place(graph.parameters[b].gradient_ready);
   });
+  std::vector<std::vector<std::uint32_t>> rows;
+  Bytes filled;
+  for (const std::uint32_t p : order) {
+    const Bytes gradient = graph.tensor(graph.parameters[p].gradient).bytes;
+    if (rows.empty() || filled + gradient > most) {
+      rows.emplace_back();
+      filled = Bytes(0);
+    }
+    rows.back().push_back(p);
+    filled += gradient;
+  }
+  return rows;
+}
 
+std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most, UpdateOn kind) {
   const std::vector<OpId> last_access = last_accesses(graph);
   const std::vector<OpId> overwrites = first_overwrites(graph);
   std::vector<Bucket> buckets;
-  for (const std::uint32_t p : order) {
-    const Parameter& parameter = graph.parameters[p];
-    const Bytes gradient = graph.tensor(parameter.gradient).bytes;
-    if (buckets.empty() || buckets.back().gradients + gradient > most) buckets.emplace_back();
-    Bucket& bucket = buckets.back();
-    bucket.parameters.push_back(p);
-    bucket.elements += parameter.elements;
-    bucket.gradients += gradient;
-    bucket.weights += graph.tensor(parameter.weight).bytes;
-    bucket.ready = later(bucket.ready, parameter.gradient_ready);
-    bucket.overwritten = std::min(bucket.overwritten, overwrites[index(parameter.gradient)]);
-    bucket.last_read = later(bucket.last_read, last_access[index(parameter.weight)]);
+  for (std::vector<std::uint32_t>& rows : bucket_rows(graph, most, kind)) {
+    Bucket bucket;
+    for (const std::uint32_t p : rows) {
+      const Parameter& parameter = graph.parameters[p];
+      bucket.elements += parameter.elements;
+      bucket.gradients += graph.tensor(parameter.gradient).bytes;
+      bucket.weights += graph.tensor(parameter.weight).bytes;
+      bucket.ready = later(bucket.ready, parameter.gradient_ready);
+      bucket.overwritten = std::min(bucket.overwritten, overwrites[index(parameter.gradient)]);
+      bucket.last_read = later(bucket.last_read, last_access[index(parameter.weight)]);
+    }
+    bucket.parameters = std::move(rows);
+    buckets.push_back(std::move(bucket));
   }
   return buckets;
 }

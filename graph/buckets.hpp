@@ -19,9 +19,15 @@ struct Bucket {
   OpId last_read = kNoOp;  // the last op that reads or writes one of its weights; kNoOp: none does
 };
 
+// Rows of StepGraph::parameters whose update is on `kind`, in the order in which their gradients
+// become complete, up to `most` bytes of gradients together. most > 0.
+std::vector<std::vector<std::uint32_t>> bucket_rows(const StepGraph& graph, Bytes most,
+                                                    UpdateOn kind);
+
 // Parameters in the order in which their gradients become complete, up to `most` bytes of gradients
 // in a bucket. A parameter that is larger has a bucket of its own. Parameters without a gradient
 // are not updated, so they are in none. most > 0.
-std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most);
+std::vector<Bucket> gradient_buckets(const StepGraph& graph, Bytes most,
+                                     UpdateOn kind = UpdateOn::kElsewhere);
 
 }  // namespace tidemark

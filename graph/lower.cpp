@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/autograd.hpp"
+#include "graph/buckets.hpp"
 #include "graph/categories.hpp"
 #include "graph/models/architectures.hpp"
 #include "graph/ops/ops.hpp"
@@ -21,6 +22,7 @@ struct Trained {
   std::uint32_t leaf = kNoNode;
   Value weight;
   Updated updated;  // its master copy's, or its own
+  UpdateOn update = UpdateOn::kGpu;
 };
 
 class Lowering {
@@ -29,7 +31,6 @@ class Lowering {
       : input_(input),
         tape_(input.kernels),
         mixed_(input.training.precision == Precision::kBf16Mixed),
-        on_gpu_(input.update == UpdateOn::kGpu),
         copies_gradients_(mixed_ &&
                           input.kernels.master_gradients == Kernels::MasterGradients::kCopy),
         keeps_gradients_(input.kernels.zero_grad == Kernels::ZeroGrad::kKeep) {
@@ -40,6 +41,7 @@ class Lowering {
     batch_.positions = tape_.initial(tokens, DType::kI64, Category::kInputs, "positions");
     batch_.labels = tape_.initial(tokens, DType::kI64, Category::kInputs, "labels");
     for (const TrainedTensor& x : script_->parameters) trained_.push_back({x.leaf, x.weight, {}});
+    place_updates();
     for (Trained& x : trained_) make_states(x);
   }
 
@@ -51,7 +53,7 @@ class Lowering {
     note_gradients();
     tape_.phase = Phase::kOptimizer;
     tape_.module = Module::kOptimizer;
-    if (on_gpu_) update();
+    update();
     tape_.phase = Phase::kZeroGrad;
     clear_gradients();
     return finish();
@@ -68,7 +70,6 @@ class Lowering {
     extra.weight = tape_.initial({input_.model.extra_parameters}, full ? DType::kF32 : DType::kBf16,
                                  Category::kParameters, "extra parameters");
     extra.leaf = tape_.make_leaf(extra.weight);
-    tape_.leaves()[extra.leaf].parameter = true;
     extra_leaf_ = extra.leaf;
     script_->parameters.push_back(extra);
   }
@@ -83,15 +84,29 @@ class Lowering {
     return y;
   }
 
+  // The first parameters of the model, as DeepSpeed's partial offload takes the first of its
+  // sub-groups (runtime/zero/stage3.py, subgroup_to_device).
+  void place_updates() {
+    std::int64_t all = 0;
+    for (const Trained& x : trained_) all += x.weight.shape().elements();
+    const double most = input_.update_share * static_cast<double>(all);
+    std::int64_t placed = 0;
+    for (Trained& x : trained_) {
+      placed += x.weight.shape().elements();
+      if (static_cast<double>(placed) > most) return;
+      x.update = input_.update;
+    }
+  }
+
   void make_states(Trained& x) {
     if (keeps_gradients_ && steady()) {
       tape_.leaves()[x.leaf].gradient =
           initial_like(x.weight, x.weight.dtype(), Category::kGradients);
     }
-    if (!on_gpu_) return;
+    if (x.update == UpdateOn::kElsewhere) return;
     x.updated.target =
         mixed_ ? initial_like(x.weight, DType::kF32, Category::kMasterWeights) : x.weight;
-    if (!steady()) return;
+    if (!steady() && x.update != UpdateOn::kStreamed) return;
     const Value& target = x.updated.target;
     if (copies_gradients_ && keeps_gradients_) {
       x.updated.gradient = initial_like(x.weight, DType::kF32, Category::kGradients);
@@ -109,7 +124,11 @@ class Lowering {
     outcome_ = std::move(outcome);
     tape_.phase = Phase::kBackward;
     tape_.module = Module::kLoss;
-    tape_.gradients_leave = last && !on_gpu_ && !keeps_gradients_;
+    for (const Trained& x : trained_) {
+      tape_.leaves()[x.leaf].gradient_leaves =
+          last ? x.update == UpdateOn::kElsewhere && !keeps_gradients_
+               : input_.pass_gradients == PassGradients::kLeave;
+    }
     {
       const Value seed = tape_.make(OpKind::kOnes, {}, Layout(Shape{}), outcome_.loss.dtype());
       backward(tape_, outcome_.loss, seed);
@@ -117,6 +136,16 @@ class Lowering {
     tape_.forget_pass();
     tape_.module = Module::kNone;
     if (extra_leaf_ != kNoNode) make_extra_gradient();
+    if (input_.pass_gradients != PassGradients::kStay) note_pass();
+  }
+
+  void note_pass() {
+    for (std::uint32_t p = 0; p < trained_.size(); ++p) {
+      const Leaf& leaf = tape_.leaves()[trained_[p].leaf];
+      ensure(leaf.gradient_tensor != kNoTensor, "every parameter gets a gradient in every pass");
+      describe_gradient(leaf.gradient_tensor, trained_[p]);
+      tape_.graph().pass_gradients.push_back({p, leaf.gradient_tensor, leaf.gradient_ready});
+    }
   }
 
   void make_extra_gradient() {
@@ -128,7 +157,15 @@ class Lowering {
     }
     leaf.gradient_tensor = TensorId(leaf.gradient->storage);
     leaf.gradient_ready = tape_.last_op();
-    if (tape_.gradients_leave) leaf.gradient.reset();
+    if (leaf.gradient_leaves) leaf.gradient.reset();
+  }
+
+  void describe_gradient(TensorId id, const Trained& x) {
+    Tensor& gradient = tape_.graph().tensors[index(id)];
+    const Tensor& weight = tape_.graph().tensors[x.weight->storage];
+    gradient.category = Category::kGradients;
+    gradient.name = weight.name;
+    gradient.layer = weight.layer;
   }
 
   void note_gradients() {
@@ -136,16 +173,22 @@ class Lowering {
     for (const Trained& x : trained_) {
       const Leaf& leaf = tape_.leaves()[x.leaf];
       ensure(leaf.gradient_tensor != kNoTensor, "every parameter gets a gradient");
-      Tensor& gradient = graph.tensors[index(leaf.gradient_tensor)];
+      describe_gradient(leaf.gradient_tensor, x);
       const Tensor& weight = graph.tensors[x.weight->storage];
-      gradient.category = Category::kGradients;
-      gradient.name = weight.name;
-      gradient.layer = weight.layer;
       Parameter parameter;
       parameter.weight = TensorId(x.weight->storage);
       parameter.gradient = leaf.gradient_tensor;
       parameter.gradient_ready = leaf.gradient_ready;
-      if (mixed_ && on_gpu_) parameter.master = TensorId(x.updated.target->storage);
+      parameter.update = x.update;
+      if (mixed_ && x.update != UpdateOn::kElsewhere) {
+        parameter.master = TensorId(x.updated.target->storage);
+      }
+      for (std::size_t i = 0; i < x.updated.states.size(); ++i) {
+        const Value& state = x.updated.states[i];
+        if (x.update == UpdateOn::kStreamed && state) {
+          parameter.states[i] = TensorId(state->storage);
+        }
+      }
       parameter.elements = x.weight.shape().elements();
       parameter.layer = weight.layer;
       graph.parameters.push_back(parameter);
@@ -153,11 +196,31 @@ class Lowering {
     }
   }
 
+  // In one call of the optimizer what is all here, in groups what has to come first.
+  void update() {
+    std::vector<std::uint32_t> here;
+    for (std::uint32_t i = 0; i < trained_.size(); ++i) {
+      if (trained_[i].update == UpdateOn::kGpu) here.push_back(i);
+    }
+    const bool gradients_left = input_.pass_gradients != PassGradients::kStay;
+    if (!gradients_left && !here.empty()) update(here, false);
+    if (input_.update_group.count == 0) return;
+    if (gradients_left) update_groups(UpdateOn::kGpu);
+    update_groups(UpdateOn::kStreamed);
+  }
+
+  void update_groups(UpdateOn kind) {
+    for (const std::vector<std::uint32_t>& group :
+         bucket_rows(tape_.graph(), input_.update_group, kind)) {
+      update(group, true);
+    }
+  }
+
   // A mixed-precision wrapper makes an fp32 copy of each gradient and drops the 16-bit one (or
   // writes over the copy that it kept), steps on the master weights, and copies them back.
-  void update() {
+  void update(const std::vector<std::uint32_t>& rows, bool leaves) {
     std::vector<Updated> tensors;
-    for (std::size_t i = 0; i < trained_.size(); ++i) {
+    for (const std::uint32_t i : rows) {
       Trained& x = trained_[i];
       Leaf& leaf = tape_.leaves()[x.leaf];
       if (!copies_gradients_) {
@@ -175,15 +238,23 @@ class Lowering {
       tensors.push_back(std::move(x.updated));
     }
     const OptimizerRow& optimizer = script_->optimizer();
-    if (!steady() && !optimizer.makes_states) make_first_states(tensors);
+    const bool streamed = trained_[rows.front()].update == UpdateOn::kStreamed;
+    if (!steady() && !streamed && !optimizer.makes_states) make_first_states(tensors);
     optimizer.step(tape_, tensors);
-    for (std::size_t i = 0; i < trained_.size(); ++i) {
-      trained_[i].updated = std::move(tensors[i]);
-      if (optimizer.makes_states) adopt_states(trained_[i].updated);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      trained_[rows[i]].updated = std::move(tensors[i]);
+      if (optimizer.makes_states) adopt_states(trained_[rows[i]].updated);
     }
-    if (!mixed_) return;
-    for (Trained& x : trained_) {
-      tape_.update(OpKind::kCopy, x.weight, {&x.updated.target});
+    for (const std::uint32_t i : rows) {
+      Trained& x = trained_[i];
+      if (mixed_) tape_.update(OpKind::kCopy, x.weight, {&x.updated.target});
+      if (leaves && !keeps_gradients_) {
+        x.updated.gradient.reset();
+        tape_.leaves()[x.leaf].gradient.reset();
+      }
+      if (!streamed) continue;
+      x.updated.target.reset();
+      for (Value& state : x.updated.states) state.reset();
     }
   }
 
@@ -258,7 +329,6 @@ class Lowering {
   const LoweringInput input_;
   Tape tape_;
   const bool mixed_;
-  const bool on_gpu_;
   const bool copies_gradients_;
   const bool keeps_gradients_;
   std::unique_ptr<Script> script_;

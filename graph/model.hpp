@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hardware/units.hpp"
+
 namespace tidemark {
 
 enum class Architecture : std::uint8_t {
@@ -96,8 +98,19 @@ enum class StepKind : std::uint8_t {
   kSteady,  // they are there already
 };
 
-// Where the optimizer step runs decides whether lower() makes its ops.
-enum class UpdateOn : std::uint8_t { kGpu, kElsewhere };
+// Where a parameter's optimizer step runs decides whether lower() makes its ops.
+enum class UpdateOn : std::uint8_t {
+  kGpu,
+  kElsewhere,  // no op and no state of it is here
+  kStreamed,   // ops here, on states that come for them and leave again
+};
+
+// What becomes of the gradients of each pass over a micro-batch.
+enum class PassGradients : std::uint8_t {
+  kStay,    // the next pass adds to them
+  kLeave,   // they leave; something else adds them up
+  kReturn,  // they leave, and come back for the next pass to add to
+};
 
 struct LoweringInput {
   ModelConfig model;
@@ -106,6 +119,12 @@ struct LoweringInput {
   Checkpointing checkpointing;
   StepKind step = StepKind::kSteady;
   UpdateOn update = UpdateOn::kGpu;
+  // Of all elements: the first parameters of the model, as far as they are no more than that share,
+  // are updated as `update` says, the others on the GPU.
+  double update_share = 1;
+  PassGradients pass_gradients = PassGradients::kStay;
+  // Bytes of gradients that one call of the optimizer updates at most; 0: all in one call.
+  Bytes update_group;
 };
 
 }  // namespace tidemark

@@ -6,34 +6,24 @@
 
 #include "graph/machine_paths.hpp"
 #include "graph/offload/mover.hpp"
-#include "graph/offload/optimizer.hpp"
+#include "graph/offload/stays.hpp"
+#include "graph/offload/strategy.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
 
 namespace tidemark {
 namespace {
 
-// When each gradient that is made in this step leaves the GPU, and kNoOp for all other tensors.
-// Gradients that are there before the step (accumulated into, never set to none) keep their place.
-std::vector<OpId> leaving_gradients(const StepGraph& graph, const Offload& offload) {
-  std::vector<OpId> leaves(graph.tensors.size(), kNoOp);
-  if (offload.optimizer == Offload::States::kGpu) return leaves;
-  for (const Parameter& parameter : graph.parameters) {
-    if (parameter.gradient == kNoTensor || graph.tensor(parameter.gradient).initial()) continue;
-    leaves[index(parameter.gradient)] = parameter.gradient_ready;
-  }
-  return leaves;
-}
-
-void add_tensors(ProgramBuilder& builder, const StepGraph& graph, const std::vector<OpId>& leaves) {
+void add_tensors(ProgramBuilder& builder, const StepGraph& graph, const Stays& stays) {
   for (std::uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
+    const TensorId id{i};
     builder.add_buffer({.bytes = tensor.bytes,
                         .tier = Tier::kHbm,
                         .category = tensor.category,
-                        .initial = tensor.initial(),
-                        .persistent = tensor.persistent() && leaves[i] == kNoOp,
-                        .tensor = TensorId{i}});
+                        .initial = tensor.initial() && !stays.arrives(id),
+                        .persistent = tensor.persistent() && !stays.leaves(id),
+                        .tensor = id});
   }
 }
 
@@ -50,8 +40,7 @@ SimTime duration(const Gpu& gpu, const Op& op) {
                            .bytes = op.bytes_read + op.bytes_written});
 }
 
-void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu,
-                 const std::vector<OpId>& leaves) {
+void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu, Stays& stays) {
   std::vector<OpId> last_use(graph.tensors.size(), kNoOp);
   for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
     const OpId id{i};
@@ -64,20 +53,20 @@ void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu
                                                       .bytes = {}});
     const auto use = [&](TensorId tensor) {
       last_use[index(tensor)] = id;
-      builder.use(instance, BufferId{index(tensor)});
+      builder.use(instance, stays.used(tensor, id, graph, builder));
     };
     for (const TensorId tensor : graph.inputs_of(id)) use(tensor);
     for (const TensorId tensor : graph.held_by(id)) {
-      // Nobody but its copy holds a gradient that leaves.
-      const OpId left = leaves[index(tensor)];
-      if (left == kNoOp || i <= index(left)) use(tensor);
+      last_use[index(tensor)] = id;
+      // Nobody but its copy holds what leaves.
+      if (const auto buffer = stays.held(tensor, id)) builder.use(instance, *buffer);
     }
     for (const TensorId tensor : graph.outputs_of(id)) use(tensor);
     for (const TensorId tensor : graph.updated_by(id)) use(tensor);
   }
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
-    ensure(tensor.persistent() || leaves[i] != kNoOp || tensor.last_use == last_use[i],
+    ensure(tensor.persistent() || tensor.last_use == last_use[i],
            "a tensor's last use is the last op that lists it");
   }
 }
@@ -107,14 +96,13 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
       graph.op_count(), graph.tensors.size(),
       graph.inputs.size() + graph.held.size() + graph.outputs.size() + graph.updated.size());
   const MachinePaths paths = add_links(builder, machine);
-  const std::vector<OpId> leaves = leaving_gradients(graph, offload);
-  add_tensors(builder, graph, leaves);
-  add_kernels(builder, graph, machine.gpu, leaves);
+  Stays stays =
+      offload.moves_states() || offload.moves_gradients() ? stays_of(graph) : Stays(graph);
+  add_tensors(builder, graph, stays);
+  add_kernels(builder, graph, machine.gpu, stays);
   add_runtime(builder, graph, machine.runtime);
-  if (offload.optimizer != Offload::States::kGpu) {
-    Mover mover(builder, graph, machine, paths);
-    offload_optimizer(mover, training, offload);
-  }
+  Mover mover(builder, graph, machine, paths);
+  move_all(mover, stays, training, offload);
   return std::move(builder).finish();
 }
 

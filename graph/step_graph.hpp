@@ -13,12 +13,14 @@
 // "Held" storages are alive during an op that does not read them: a variable of the training script
 // or a node of the autograd graph still refers to them, and lets go right after that op.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "graph/model.hpp"
 #include "graph/op.hpp"
 #include "graph/tensor.hpp"
 
@@ -31,8 +33,17 @@ struct Parameter {
   OpId gradient_ready = kNoOp;    // the op after which the gradient is complete
   TensorId master = kNoTensor;
   TensorId gradient_master = kNoTensor;  // the fp32 copy that a mixed-precision optimizer makes
+  std::array<TensorId, 2> states = {kNoTensor, kNoTensor};  // moments that come for the update
+  UpdateOn update = UpdateOn::kElsewhere;
   std::int64_t elements = 0;
   std::int16_t layer = -1;
+};
+
+// A parameter's gradient as one pass over a micro-batch leaves it.
+struct PassGradient {
+  std::uint32_t parameter = 0;  // row of StepGraph::parameters
+  TensorId tensor{};
+  OpId ready = kNoOp;  // the op after which it is complete
 };
 
 // An autograd node keeps a storage from forward (or a replay) until it has run.
@@ -49,6 +60,8 @@ struct StepGraph {
   std::vector<TensorId> outputs;  // storages made
   std::vector<TensorId> updated;  // storages written in place
   std::vector<Parameter> parameters;
+  // In order of passes; empty where gradients stay from pass to pass.
+  std::vector<PassGradient> pass_gradients;
   std::vector<SavedBy> saves;  // in the order in which nodes were made
   std::vector<std::string> names;
   std::int64_t parameter_count = 0;  // elements, extra_parameters included

@@ -103,8 +103,6 @@ class Tape {
   std::int16_t layer = -1;
   Module module = Module::kNone;
   bool gradients_ = true;
-  bool gradients_leave =
-      false;  // something else takes each parameter's gradient once it is complete
   SavedTensorHooks* hooks = nullptr;  // set while a non-reentrant checkpoint's function runs
 
   NameId intern(std::string_view name);

@@ -39,6 +39,7 @@ constexpr auto kZeroGrad = std::to_array<Names>({"set_to_none", "keep"});
 constexpr auto kMasterGradients = std::to_array<Names>({"copy", "direct"});
 constexpr auto kStates = std::to_array<Names>({"gpu", "host", "ssd"});
 constexpr auto kGradientsLeave = std::to_array<Names>({"during_backward", "after_backward"});
+constexpr auto kProcessors = std::to_array<Names>({"cpu", "gpu"});
 
 constexpr auto kModelOptions = std::to_array<OptionSpec>({
     {.name = "base", .text = "a catalogue model whose keys hold where none is written here"},
@@ -304,11 +305,13 @@ constexpr auto kCheckpointOptions = std::to_array<OptionSpec>({
 });
 
 constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
+    {.name = "preset",
+     .text = "a known system's settings, below the keys written here (tidemark list strategies)"},
     {.name = "optimizer",
      .kind = kChoice,
      .preset = "gpu",
      .choices = kStates,
-     .text = "where optimizer states live; the CPU updates what is not on the GPU"},
+     .text = "where optimizer states live"},
     {.name = "gradients_leave",
      .kind = kChoice,
      .preset = "during_backward",
@@ -323,7 +326,39 @@ constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
      .kind = kInteger,
      .preset = "3",
      .most = 1024,
-     .text = "buckets of states, and of gradients, in host memory at once (ssd)"},
+     .text = "buckets at once in staging buffers: states and gradients of the SSD, states that "
+             "stream through the GPU, gradients that the CPU adds"},
+    {.name = "update_on",
+     .kind = kChoice,
+     .preset = "cpu",
+     .choices = kProcessors,
+     .text = "what updates the parameters whose states are off the GPU; gpu: states stream "
+             "through it"},
+    {.name = "fraction",
+     .kind = OptionKind::kNumber,
+     .preset = "1",
+     .text = "share of the elements whose states leave: the first parameters of the model; the "
+             "others are updated on the GPU"},
+    {.name = "overlap",
+     .kind = OptionKind::kFlag,
+     .preset = "true",
+     .text = "copies of one bucket beside the update of another; false: one after the other"},
+    {.name = "delayed_update",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the CPU applies the gradients of the step before, beside this step's forward and "
+             "backward"},
+    {.name = "gradients",
+     .kind = kChoice,
+     .preset = "gpu",
+     .choices = kStates,
+     .text = "where gradients wait for the next pass and for the update"},
+    {.name = "accumulate_on",
+     .kind = kChoice,
+     .preset = "cpu",
+     .choices = kProcessors,
+     .text = "what adds the gradients of several passes that are off the GPU; gpu: they come back "
+             "for it"},
 });
 
 constexpr auto kSections = std::to_array<Section>({
@@ -339,7 +374,7 @@ constexpr auto kSections = std::to_array<Section>({
     {"hardware.pcie", "the link between GPU and host", "base", kPcieOptions},
     {"allocator", "how GPU memory is handed out", "kind", kAllocatorOptions},
     {"checkpoint", "which blocks are recomputed", "policy", kCheckpointOptions},
-    {"offload", "what leaves the GPU", "", kOffloadOptions},
+    {"offload", "what leaves the GPU", "preset", kOffloadOptions},
 });
 
 }  // namespace

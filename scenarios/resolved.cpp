@@ -188,6 +188,12 @@ void write_choices(Writer& writer, const RunSpec& run) {
   writer.choice("gradients_leave", run.offload.gradients_leave);
   writer.write("bucket", run.offload.bucket);
   writer.write("buffers", run.offload.buffers);
+  writer.choice("update_on", run.offload.update_on);
+  writer.write("fraction", run.offload.fraction);
+  writer.write("overlap", run.offload.overlap);
+  writer.write("delayed_update", run.offload.delayed_update);
+  writer.choice("gradients", run.offload.gradients);
+  writer.choice("accumulate_on", run.offload.accumulate_on);
 }
 
 }  // namespace

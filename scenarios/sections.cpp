@@ -70,18 +70,6 @@ AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics) {
   return choice;
 }
 
-Offload read_offload(const Value& section, Diagnostics& diagnostics) {
-  Reader reader(section, "offload", diagnostics);
-  const OptionValues values(reader, options_of("offload"));
-  reader.finish();
-  Offload offload;
-  offload.optimizer = values.choice<Offload::States>("optimizer");
-  offload.gradients_leave = values.choice<Offload::GradientsLeave>("gradients_leave");
-  values.update("bucket", offload.bucket);
-  values.update("buffers", offload.buffers);
-  return offload;
-}
-
 CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
                                  Diagnostics& diagnostics) {
   const Value mapping = expand_short_form(section, "checkpoint");

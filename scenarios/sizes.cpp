@@ -6,6 +6,7 @@
 
 #include "graph/dtype.hpp"
 #include "graph/lower.hpp"
+#include "graph/offload/strategy.hpp"
 
 namespace tidemark::scenarios {
 namespace {
@@ -37,11 +38,15 @@ Bounds bounds_of(const RunSpec& run) {
 }
 
 // Copies, reads, updates and writes of buckets. A bucket of gradients goes out, its states are
-// read, updated and written, its weights come in.
+// read, copied in and out (or updated by the CPU) and written, its weights come in. Where gradients
+// move, each pass takes them out, reads, adds and writes them, and brings them back.
 Int128 transfers(const RunSpec& run) {
-  if (run.offload.optimizer == Offload::States::kGpu) return 0;
   const Int128 gradient_bytes = 4 * bounds_of(run).parameters;
-  return 5 * (gradient_bytes / run.offload.bucket.count + 1);
+  const Int128 buckets = gradient_bytes / run.offload.bucket.count + 3;
+  Int128 transfers = 0;
+  if (run.offload.moves_states()) transfers += 5 * buckets;
+  if (run.offload.moves_gradients()) transfers += 6 * buckets * (run.training.micro_batches + 1);
+  return transfers;
 }
 
 // More than any architecture has with its recompute and its share of the optimizer.
@@ -60,18 +65,25 @@ double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, do
   const double matmul = std::min(rate(gpu.matmul_16bit), rate(gpu.matmul_32bit));
   double time = flops / (matmul * gpu.matmul_efficiency) +
                 kernel_bytes / (rate(gpu.bandwidth) * gpu.stream_efficiency);
-  if (run.offload.optimizer != Offload::States::kGpu) {
+  if (run.offload.moves_gradients()) {
+    // Out, in, and two reads and a write of the sum, each 4 bytes at most; 4 of 64 bytes of states.
+    states += states / 4 * static_cast<double>(run.training.micro_batches);
+  }
+  const bool moves = run.offload.moves_states() || run.offload.moves_gradients();
+  const bool to_ssd = run.offload.optimizer == Offload::States::kSsd ||
+                      run.offload.gradients == Offload::States::kSsd;
+  if (moves) {
     time += states / rate(machine.host.bandwidth) + states / rate(machine.host.cpu_optimizer) +
             states / std::min(rate(machine.pcie.h2d), rate(machine.pcie.d2h));
   }
-  if (run.offload.optimizer == Offload::States::kSsd) {
+  if (to_ssd) {
     time += states / std::min(rate(machine.ssd.read), rate(machine.ssd.write));
   }
   // Latencies matter only where they are absurd; the bound on ops is enough.
   const double rows = static_cast<double>(most_rows(run));
   const auto latency = [&](SimTime each) { return seconds(each) * rows; };
   return time + latency(gpu.launch_latency) + latency(machine.pcie.latency) +
-         (run.offload.optimizer == Offload::States::kSsd ? latency(machine.ssd.latency) : 0.0);
+         (to_ssd ? latency(machine.ssd.latency) : 0.0);
 }
 
 }  // namespace
@@ -142,8 +154,7 @@ std::int64_t estimate_rows(const RunSpec& run) {
   input.training = run.training;
   input.kernels = run.kernels;
   input.checkpointing = run.checkpointing;
-  const bool on_gpu = run.offload.optimizer == Offload::States::kGpu;
-  input.update = on_gpu ? UpdateOn::kGpu : UpdateOn::kElsewhere;
+  ask_for(run.offload, input);
   return capped(estimate_ops(input) + transfers(run));
 }
 

@@ -50,10 +50,7 @@ std::string why_not(const Report& report) {
                             spoken(category), format_bytes(part));
 }
 
-}  // namespace
-
-std::string bottleneck_of(const Report& report) {
-  if (!report.fits()) return why_not(report);
+std::string holdup(const Report& report) {
   const auto worst = std::ranges::max_element(report.stalls);
   if (seconds(*worst) > kWorthNaming * seconds(report.step_time)) {
     const auto cause = static_cast<sim::StallCause>(worst - report.stalls.begin());
@@ -66,6 +63,16 @@ std::string bottleneck_of(const Report& report) {
       share(report.compute_busy, report), share(report.matmul, report), share(streams, report));
   if (report.recompute.count() > 0) {
     text += fmt::format("; recompute is {}", share(report.recompute, report));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string bottleneck_of(const Report& report) {
+  std::string text = report.fits() ? holdup(report) : why_not(report);
+  if (report.update_delay > 0) {
+    text += "; stale by a step: each update uses the gradients of the step before";
   }
   return text;
 }

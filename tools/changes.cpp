@@ -30,7 +30,7 @@ bool calls_cross_entropy(const RunSpec& run) {
   return run.model.architecture != Architecture::kCs336;
 }
 bool has_masters(const RunSpec& run) { return run.training.precision == Precision::kBf16Mixed; }
-bool updates_on_gpu(const RunSpec& run) { return run.offload.optimizer == Offload::States::kGpu; }
+bool updates_on_gpu(const RunSpec& run) { return !run.offload.updates_on_cpu(); }
 bool updates_elsewhere(const RunSpec& run) { return !updates_on_gpu(run); }
 bool runs_adamw(const RunSpec& run) { return run.training.optimizer == Optimizer::kAdamW; }
 bool runs_adamw_on_gpu(const RunSpec& run) { return runs_adamw(run) && updates_on_gpu(run); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/lower_bound.hpp"
 #include "graph/op_kind.hpp"
 #include "hardware/ensure.hpp"
 #include "sim/account.hpp"
@@ -174,6 +175,8 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
   const StepGraph& graph = step.graph;
   const sim::Result& result = step.whole();
   report.step_time = result.end;
+  report.lower_bound = step_lower_bound(step.program);
+  report.update_delay = run.offload.delayed_update ? 1 : 0;
   report.tokens = run.training.micro_batch * run.training.sequence * run.training.micro_batches;
   report.parameters = graph.parameter_count;
   report.model_flops = graph.model_flops;

@@ -86,6 +86,8 @@ struct Report {
 
   std::optional<OutOfMemoryReport> out_of_memory;
   SimTime step_time{};
+  SimTime lower_bound{};        // of step_time: graph/lower_bound.hpp
+  std::int64_t update_delay = 0;  // steps between gradients and the update with them
   std::int64_t tokens = 0;      // a step
   std::int64_t parameters = 0;  // trainable elements
   Flops model_flops;            // matmuls of forward and backward

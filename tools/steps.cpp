@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "graph/lower.hpp"
+#include "graph/offload/strategy.hpp"
 #include "graph/plan.hpp"
 #include "graph/policies/policy.hpp"
 #include "graph/remat/rematerialise.hpp"
@@ -29,8 +30,7 @@ LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
   input.kernels = run.kernels;
   input.checkpointing = run.checkpointing;
   input.step = step;
-  input.update =
-      run.offload.optimizer == Offload::States::kGpu ? UpdateOn::kGpu : UpdateOn::kElsewhere;
+  ask_for(run.offload, input);
   return input;
 }
 

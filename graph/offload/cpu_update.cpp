@@ -18,6 +18,17 @@ InstanceId CpuUpdate::update(const Bucket& bucket, std::string name) {
                                         .bytes = streamed});
 }
 
+InstanceId CpuUpdate::add(const Bucket& bucket, std::string name) {
+  ensure(mover_.machine().host.bandwidth.count > 0,
+         "a host that adds gradients has DRAM bandwidth");
+  if (sum_path_ == kNoPath) sum_path_ = add_cpu_path(mover_.builder(), {});
+  return mover_.builder().add_instance({.stream = Stream::kCpuOptimizer,
+                                        .phase = Phase::kBackward,
+                                        .name = mover_.name(std::move(name)),
+                                        .path = sum_path_,
+                                        .bytes = bucket.gradients * 3});
+}
+
 // The compute bound as a rate of streaming: bytes x FLOP/s / FLOPs.
 PathId CpuUpdate::path(const Bucket& bucket, Bytes streamed) {
   const Host& host = mover_.machine().host;

@@ -21,6 +21,9 @@ class CpuUpdate {
 
   // The optimizer's step.
   InstanceId update(const Bucket& bucket, std::string name);
+  // Adds a bucket's gradients to those of earlier passes: two reads and a write of each, bound by
+  // DRAM alone.
+  InstanceId add(const Bucket& bucket, std::string name);
 
  private:
   PathId path(const Bucket& bucket, Bytes streamed);
@@ -29,6 +32,7 @@ class CpuUpdate {
   CpuOptimizer optimizer_;
   PathId path_ = kNoPath;
   Bandwidth cap_;
+  PathId sum_path_ = kNoPath;
 };
 
 }  // namespace tidemark

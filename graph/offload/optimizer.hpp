@@ -6,24 +6,32 @@
 //   [nvme_read     states from the SSD               the state buffer is free again]
 //   cpu_optimizer  update                            gradients [and states] are on the host
 //   [nvme_write    states to the SSD                 update]
-//   copy_in        new parameters to the GPU         update, and the last op that reads the old
-//   ones
+//   copy_in        new parameters to the GPU         update, and the last reader of the old
 //
 // Bytes on the host beside the states: gradients from the start of their copy to the end of the
 // update; rounded parameters from the start of the update to the end of their copy. With the states
 // on an SSD, a pool of pinned state buffers is there all the time, bucket i in buffer i mod their
 // number; reads run ahead of the gradients as far as the pool lets them.
+// Without overlap the three columns follow one another: all gradients, all updates, all parameters
+// (with states on an SSD: one bucket after the other, as there is one state buffer).
+//
+// Delayed by one step (ZeRO-Offload, arXiv:2101.06840, section 5.2) updates take the gradients of
+// the step before, which are on the host when the step starts, and run beside this step's forward
+// and backward; the parameters come in when backward has read the old ones. This step's gradients
+// stay on the host for the next: a second set of them.
+//
 // A gradient's HBM comes free when its copy ends. An op that writes a gradient again (zeroes it for
 // the next step) waits for that copy.
 
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
 #include "graph/offload/mover.hpp"
+#include "graph/offload/stays.hpp"
 
 namespace tidemark {
 
-// Adds that to the mover's program, in which instance i already plays op i and buffer i holds
-// tensor i.
-void offload_optimizer(Mover& mover, const TrainingConfig& training, const Offload& offload);
+// Adds that to the mover's program for all parameters that are updated elsewhere.
+void offload_optimizer(Mover& mover, const Stays& stays, const TrainingConfig& training,
+                       const Offload& offload);
 
 }  // namespace tidemark

@@ -10,6 +10,7 @@
 #include "graph/policies/policy.hpp"
 #include "scenarios/catalogue.hpp"
 #include "scenarios/options.hpp"
+#include "scenarios/presets.hpp"
 #include "sim/allocators/table.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/output.hpp"
@@ -83,6 +84,23 @@ std::string allocators() {
   return table.render(kWidth);
 }
 
+std::string presets_text() {
+  TextTable table({{"preset", Align::kLeft}, {"what it does", Align::kLeft, 70}});
+  for (const scenarios::Preset& preset : scenarios::presets()) {
+    const std::size_t end = preset.summary.find('\n');
+    table.add_row({std::string(preset.name), std::string(preset.summary.substr(0, end))});
+    table.add_detail(std::string(preset.summary.substr(end + 1)));
+    table.add_detail(std::string(preset.paper));
+    std::string settings;
+    for (const scenarios::PresetSetting& setting : preset.settings) {
+      settings +=
+          fmt::format("{}{}: {}", settings.empty() ? "sets " : ", ", setting.key, setting.value);
+    }
+    table.add_detail(settings);
+  }
+  return table.render(kWidth);
+}
+
 // Every key of a scenario by section.
 std::string keys() {
   TextTable table({{"section", Align::kLeft}, {"", Align::kLeft, 70}});
@@ -100,7 +118,8 @@ std::string strategies() {
       "recomputes and moves.\n\ncheckpoint: POLICY, or {policy: POLICY, OPTION: VALUE}\n\n";
   out += policies_text();
   if (const scenarios::Section* offload = scenarios::find_section("offload")) {
-    out += fmt::format("\noffload: {}\n\n", offload->summary);
+    out += fmt::format("\noffload: PRESET, or a mapping that says {}\n\n", offload->summary);
+    out += presets_text() + '\n';
     for (const OptionSpec& option : offload->options) {
       for (const std::string& line : wrap(option_text(option), kWidth - 4)) {
         out += "    " + line + '\n';

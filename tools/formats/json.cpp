@@ -181,6 +181,8 @@ Json run_json(const Report& report) {
                {"fits", report.fits()},
                {"out_of_memory", out_of_memory_json(report)},
                {"step_time_s", seconds(report.step_time)},
+               {"step_time_lower_bound_s", seconds(report.lower_bound)},
+               {"update_delay_steps", report.update_delay},
                {"tokens_per_s", report.tokens_per_second},
                {"model_flops", report.model_flops.count},
                {"hardware_flops", report.hardware_flops.count},

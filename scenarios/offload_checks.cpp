@@ -1,0 +1,79 @@
+#include "scenarios/offload_checks.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "scenarios/tree.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+bool no_states(const RunSpec& run) {
+  return run.training.optimizer == Optimizer::kSgd &&
+         run.training.precision != Precision::kBf16Mixed;
+}
+
+struct Row {
+  std::string_view key;  // of the section offload: what is refused
+  bool (*wrong)(const RunSpec&);
+  std::string_view message;
+  std::string_view advice;
+};
+
+constexpr auto kRows = std::to_array<Row>({
+    {"update_on", [](const RunSpec& r) { return r.offload.streams_states() && no_states(r); },
+     "update_on: sgd keeps no states that could stream through the GPU",
+     "leave the states on the GPU, or let the CPU update"},
+    {"update_on",
+     [](const RunSpec& r) {
+       return r.offload.streams_states() && r.model.architecture == Architecture::kCs336 &&
+              r.training.optimizer == Optimizer::kAdamW;
+     },
+     "update_on: the AdamW of cs336 makes its states anew in every step, so none stream",
+     "update_on: cpu"},
+    {"update_on",
+     [](const RunSpec& r) {
+       return !r.offload.moves_states() && r.offload.update_on == Offload::Processor::kGpu;
+     },
+     "update_on: the states are on the GPU anyway", "optimizer: host or ssd"},
+    {"fraction",
+     [](const RunSpec& r) { return !r.offload.moves_states() && r.offload.fraction != 1; },
+     "fraction: no states leave the GPU", "optimizer: host or ssd"},
+    {"overlap", [](const RunSpec& r) { return !r.offload.moves_states() && !r.offload.overlap; },
+     "overlap: no states leave the GPU", "optimizer: host or ssd"},
+    {"delayed_update",
+     [](const RunSpec& r) { return r.offload.delayed_update && !r.offload.updates_on_cpu(); },
+     "delayed_update: there is no update on the CPU to delay",
+     "optimizer: host or ssd, and update_on: cpu"},
+    {"delayed_update",
+     [](const RunSpec& r) { return r.offload.delayed_update && r.offload.fraction != 1; },
+     "delayed_update: parameters that the GPU updates would be a step ahead of the others",
+     "fraction: 1"},
+    {"accumulate_on",
+     [](const RunSpec& r) {
+       return !r.offload.moves_gradients() && r.offload.accumulate_on == Offload::Processor::kGpu;
+     },
+     "accumulate_on: the gradients are on the GPU anyway", "gradients: host or ssd"},
+    {"gradients",
+     [](const RunSpec& r) {
+       return r.offload.moves_gradients() && r.kernels.zero_grad == Kernels::ZeroGrad::kKeep;
+     },
+     "gradients: what is kept on the GPU between steps (zero_grad: keep) does not leave it",
+     "zero_grad: set_to_none"},
+});
+
+}  // namespace
+
+void check_offload(const RunSpec& run, const Value& tree, Diagnostics& diagnostics) {
+  for (const Row& row : kRows) {
+    if (!row.wrong(run)) continue;
+    const Value* written = find_at(tree, "offload." + std::string(row.key));
+    if (written == nullptr) written = tree.find("offload");
+    diagnostics.error(written != nullptr ? written->mark : tree.mark, std::string(row.message),
+                      std::string(row.advice));
+    return;
+  }
+}
+
+}  // namespace tidemark::scenarios

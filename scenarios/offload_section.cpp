@@ -1,0 +1,63 @@
+#include "hardware/decimal.hpp"
+#include "scenarios/option_values.hpp"
+#include "scenarios/options.hpp"
+#include "scenarios/presets.hpp"
+#include "scenarios/reader.hpp"
+#include "scenarios/sections.hpp"
+#include "scenarios/suggest.hpp"
+#include "scenarios/tree.hpp"
+
+namespace tidemark::scenarios {
+namespace {
+
+// The preset's settings, as if written where the preset is named.
+Value settings_of(const Preset& preset, const Mark& mark) {
+  Value mapping;
+  mapping.kind = Value::Kind::kMapping;
+  mapping.mark = mark;
+  for (const PresetSetting& setting : preset.settings) {
+    Value value;
+    value.kind = Value::Kind::kScalar;
+    value.mark = mark;
+    value.text = setting.value;
+    mapping.entries.push_back({std::string(setting.key), mark, std::move(value)});
+  }
+  return mapping;
+}
+
+// Keys that are written lie over those of the preset.
+Value over_preset(const Value& section, Diagnostics& diagnostics) {
+  Value written = expand_short_form(section, "offload");
+  const Value* name = written.find("preset");
+  if (name == nullptr || !name->is_scalar()) return written;
+  const Preset* preset = find_preset(name->text);
+  if (preset != nullptr) return merge(settings_of(*preset, name->mark), written, "offload");
+  std::vector<std::string_view> known;
+  for (const Preset& row : presets()) known.push_back(row.name);
+  diagnostics.error(name->mark, "unknown preset " + in_quotes(name->text),
+                    suggestion(name->text, known));
+  return written;
+}
+
+}  // namespace
+
+Offload read_offload(const Value& section, Diagnostics& diagnostics) {
+  const Value mapping = over_preset(section, diagnostics);
+  Reader reader(mapping, "offload", diagnostics);
+  const OptionValues values(reader, options_of("offload"));
+  reader.finish();
+  Offload offload;
+  offload.optimizer = values.choice<Offload::States>("optimizer");
+  offload.gradients_leave = values.choice<Offload::GradientsLeave>("gradients_leave");
+  values.update("bucket", offload.bucket);
+  values.update("buffers", offload.buffers);
+  offload.update_on = values.choice<Offload::Processor>("update_on");
+  values.update("fraction", offload.fraction);
+  offload.overlap = values.flag("overlap");
+  offload.delayed_update = values.flag("delayed_update");
+  offload.gradients = values.choice<Offload::States>("gradients");
+  offload.accumulate_on = values.choice<Offload::Processor>("accumulate_on");
+  return offload;
+}
+
+}  // namespace tidemark::scenarios

@@ -1,0 +1,24 @@
+#pragma once
+// What known systems set under `offload:`, as data.
+
+#include <span>
+#include <string_view>
+
+namespace tidemark::scenarios {
+
+struct PresetSetting {
+  std::string_view key;  // of the section offload
+  std::string_view value;
+};
+
+struct Preset {
+  std::string_view name;
+  std::string_view summary;  // two lines
+  std::string_view paper;
+  std::span<const PresetSetting> settings;
+};
+
+std::span<const Preset> presets();
+const Preset* find_preset(std::string_view name);  // null: there is none
+
+}  // namespace tidemark::scenarios
