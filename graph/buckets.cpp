@@ -22,7 +22,8 @@ std::vector<OpId> last_accesses(const StepGraph& graph) {
   return last;
 }
 
-// By tensor: the first op that writes a gradient after the op that completes it.
+}  // namespace
+
 std::vector<OpId> first_overwrites(const StepGraph& graph) {
   std::vector<OpId> ready(graph.tensors.size(), kNoOp);
   for (const Parameter& parameter : graph.parameters) {
@@ -40,8 +41,6 @@ std::vector<OpId> first_overwrites(const StepGraph& graph) {
   }
   return first;
 }
-
-}  // namespace
 
 std::vector<std::vector<std::uint32_t>> bucket_rows(const StepGraph& graph, Bytes most,
                                                     UpdateOn kind) {

@@ -19,6 +19,10 @@ struct Bucket {
   OpId last_read = kNoOp;  // the last op that reads or writes one of its weights; kNoOp: none does
 };
 
+// By tensor: the first op that writes a parameter's gradient after the op that completes it; kNoOp:
+// none does, or it is no such gradient.
+std::vector<OpId> first_overwrites(const StepGraph& graph);
+
 // Rows of StepGraph::parameters whose update is on `kind`, in the order in which their gradients
 // become complete, up to `most` bytes of gradients together. most > 0.
 std::vector<std::vector<std::uint32_t>> bucket_rows(const StepGraph& graph, Bytes most,

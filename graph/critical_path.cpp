@@ -11,10 +11,15 @@
 namespace tidemark {
 namespace {
 
-DependencyGraph dependency_graph(const Program& program) {
+enum class Orders : std::uint8_t { kAll, kCompute };
+
+DependencyGraph dependency_graph(const Program& program, Orders orders) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   edges.reserve(program.dependency.size() + program.instances.size());
-  for (const std::vector<InstanceId>& order : program.order) {
+  for (std::size_t stream = 0; stream < program.order.size(); ++stream) {
+    if (orders == Orders::kCompute && stream != static_cast<std::size_t>(Stream::kCompute))
+      continue;
+    const std::vector<InstanceId>& order = program.order[stream];
     for (std::size_t i = 1; i < order.size(); ++i) {
       edges.emplace_back(index(order[i - 1]), index(order[i]));
     }
@@ -46,6 +51,14 @@ CriticalPath<Id> with_ids(const CriticalPath<std::uint32_t>& plain) {
   result.path.reserve(plain.path.size());
   for (const std::uint32_t vertex : plain.path) result.path.push_back(Id{vertex});
   return result;
+}
+
+CriticalPath<InstanceId> longest_path(const Program& program, Orders orders) {
+  std::vector<SimTime> durations(program.instances.size());
+  for (std::uint32_t i = 0; i < durations.size(); ++i) {
+    durations[i] = uncontended_time(program, InstanceId{i});
+  }
+  return with_ids<InstanceId>(tidemark::longest_path(dependency_graph(program, orders), durations));
 }
 
 }  // namespace
@@ -80,11 +93,11 @@ CriticalPath<OpId> critical_path(const StepGraph& graph, std::span<const SimTime
 }
 
 CriticalPath<InstanceId> critical_path(const Program& program) {
-  std::vector<SimTime> durations(program.instances.size());
-  for (std::uint32_t i = 0; i < durations.size(); ++i) {
-    durations[i] = uncontended_time(program, InstanceId{i});
-  }
-  return with_ids<InstanceId>(longest_path(dependency_graph(program), durations));
+  return longest_path(program, Orders::kAll);
+}
+
+CriticalPath<InstanceId> dependency_path(const Program& program) {
+  return longest_path(program, Orders::kCompute);
 }
 
 SimTime uncontended_time(const Program& program, InstanceId id) {

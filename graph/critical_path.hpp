@@ -30,6 +30,10 @@ CriticalPath<OpId> critical_path(const StepGraph& graph, std::span<const SimTime
 // links.
 CriticalPath<InstanceId> critical_path(const Program& program);
 
+// The same with the order of the compute stream alone: transfers that do not wait for each other may
+// pass each other.
+CriticalPath<InstanceId> dependency_path(const Program& program);
+
 // How long an instance takes when it has its links to itself: `fixed`, then the bytes at the rate
 // of the slowest link of its path or the path's cap, rounded up to a whole picosecond.
 SimTime uncontended_time(const Program& program, InstanceId instance);

@@ -70,6 +70,7 @@ class Lowering {
     extra.weight = tape_.initial({input_.model.extra_parameters}, full ? DType::kF32 : DType::kBf16,
                                  Category::kParameters, "extra parameters");
     extra.leaf = tape_.make_leaf(extra.weight);
+    tape_.leaves()[extra.leaf].parameter = true;
     extra_leaf_ = extra.leaf;
     script_->parameters.push_back(extra);
   }

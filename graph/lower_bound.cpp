@@ -23,7 +23,12 @@ SimTime link_time(const Program& program, const Link& link) {
 }  // namespace
 
 SimTime step_lower_bound(const Program& program) {
-  SimTime bound = critical_path(program).length;
+  SimTime bound = dependency_path(program).length;
+  for (const std::vector<InstanceId>& order : program.order) {
+    SimTime work{};
+    for (const InstanceId instance : order) work += uncontended_time(program, instance);
+    bound = std::max(bound, work);
+  }
   for (const Link& link : program.links) bound = std::max(bound, link_time(program, link));
   return bound;
 }

@@ -60,6 +60,7 @@ struct Node {
 // A tensor in which gradients end.
 struct Leaf {
   Value tensor;
+  bool parameter = false;  // else the detached input of a checkpoint's replay
   bool gradient_leaves = false;  // something else takes its gradient once it is complete
   Value gradient;
   Value incoming;  // the engine's buffer

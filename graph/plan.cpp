@@ -14,19 +14,6 @@
 namespace tidemark {
 namespace {
 
-void add_tensors(ProgramBuilder& builder, const StepGraph& graph, const Stays& stays) {
-  for (std::uint32_t i = 0; i < graph.tensors.size(); ++i) {
-    const Tensor& tensor = graph.tensors[i];
-    const TensorId id{i};
-    builder.add_buffer({.bytes = tensor.bytes,
-                        .tier = Tier::kHbm,
-                        .category = tensor.category,
-                        .initial = tensor.initial() && !stays.arrives(id),
-                        .persistent = tensor.persistent() && !stays.leaves(id),
-                        .tensor = id});
-  }
-}
-
 SimTime duration(const Gpu& gpu, const Op& op) {
   const bool narrow = op.dtype == DType::kBf16;
   return kernel_time(gpu, {.work = op.work,
@@ -40,7 +27,8 @@ SimTime duration(const Gpu& gpu, const Op& op) {
                            .bytes = op.bytes_read + op.bytes_written});
 }
 
-void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu, Stays& stays) {
+void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu,
+                 const Stays& stays) {
   std::vector<OpId> last_use(graph.tensors.size(), kNoOp);
   for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
     const OpId id{i};
@@ -53,20 +41,21 @@ void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu
                                                       .bytes = {}});
     const auto use = [&](TensorId tensor) {
       last_use[index(tensor)] = id;
-      builder.use(instance, stays.used(tensor, id, graph, builder));
+      const BufferId buffer = stays.buffer(tensor, id);
+      ensure(buffer != kNoBuffer, "an op finds what it uses in HBM");
+      builder.use(instance, buffer);
     };
     for (const TensorId tensor : graph.inputs_of(id)) use(tensor);
     for (const TensorId tensor : graph.held_by(id)) {
-      last_use[index(tensor)] = id;
-      // Nobody but its copy holds what leaves.
-      if (const auto buffer = stays.held(tensor, id)) builder.use(instance, *buffer);
+      // What is not there cannot be kept from coming free.
+      if (stays.buffer(tensor, id) != kNoBuffer) use(tensor);
     }
     for (const TensorId tensor : graph.outputs_of(id)) use(tensor);
     for (const TensorId tensor : graph.updated_by(id)) use(tensor);
   }
-  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+  for (std::uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
-    ensure(tensor.persistent() || tensor.last_use == last_use[i],
+    ensure(tensor.persistent() || stays.divided(TensorId{i}) || tensor.last_use == last_use[i],
            "a tensor's last use is the last op that lists it");
   }
 }
@@ -96,13 +85,14 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
       graph.op_count(), graph.tensors.size(),
       graph.inputs.size() + graph.held.size() + graph.outputs.size() + graph.updated.size());
   const MachinePaths paths = add_links(builder, machine);
-  Stays stays =
-      offload.moves_states() || offload.moves_gradients() ? stays_of(graph) : Stays(graph);
-  add_tensors(builder, graph, stays);
+  Stays stays(graph);
+  Departures departures = departures_of(graph, offload);
+  departures.divide(graph, stays);
+  stays.add_buffers(builder, graph);
   add_kernels(builder, graph, machine.gpu, stays);
   add_runtime(builder, graph, machine.runtime);
   Mover mover(builder, graph, machine, paths);
-  move_all(mover, stays, training, offload);
+  move_all(mover, departures, stays, training, offload);
   return std::move(builder).finish();
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hardware/ensure.hpp"
+#include "scenarios/offload_options.hpp"
 
 namespace tidemark::scenarios {
 namespace {
@@ -20,7 +21,6 @@ constexpr std::int64_t kMostLayers = 0x7fff;      // ops carry their block in 16
 constexpr std::int64_t kMostRepeats = 1'000'000;  // micro-batches, sequences in one
 constexpr std::int64_t kSlowest = 1'000'000;      // 1 MB/s, 1 MFLOP/s: simulated time is finite
 constexpr std::int64_t kMostDrives = 64;
-constexpr std::int64_t kPage = 4096;
 
 // Choices stand in the order of the enumerators in graph/model.hpp and graph/offload.hpp.
 constexpr auto kArchitectures = std::to_array<Names>({"gpt", "gpt2", "llama", "cs336"});
@@ -37,9 +37,6 @@ constexpr auto kAccumulate = std::to_array<Names>({"inplace", "out_of_place"});
 constexpr auto kTorch = std::to_array<Names>({"2.x", "1.13"});
 constexpr auto kZeroGrad = std::to_array<Names>({"set_to_none", "keep"});
 constexpr auto kMasterGradients = std::to_array<Names>({"copy", "direct"});
-constexpr auto kStates = std::to_array<Names>({"gpu", "host", "ssd"});
-constexpr auto kGradientsLeave = std::to_array<Names>({"during_backward", "after_backward"});
-constexpr auto kProcessors = std::to_array<Names>({"cpu", "gpu"});
 
 constexpr auto kModelOptions = std::to_array<OptionSpec>({
     {.name = "base", .text = "a catalogue model whose keys hold where none is written here"},
@@ -302,63 +299,6 @@ constexpr auto kCheckpointOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kFlag,
      .preset = "true",
      .text = "which of PyTorch's two implementations"},
-});
-
-constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
-    {.name = "preset",
-     .text = "a known system's settings, below the keys written here (tidemark list strategies)"},
-    {.name = "optimizer",
-     .kind = kChoice,
-     .preset = "gpu",
-     .choices = kStates,
-     .text = "where optimizer states live"},
-    {.name = "gradients_leave",
-     .kind = kChoice,
-     .preset = "during_backward",
-     .choices = kGradientsLeave,
-     .text = "when gradients go to the host"},
-    {.name = "bucket",
-     .kind = kBytes,
-     .preset = "512 MiB",
-     .least = kPage,
-     .text = "gradients that leave in one transfer"},
-    {.name = "buffers",
-     .kind = kInteger,
-     .preset = "3",
-     .most = 1024,
-     .text = "buckets at once in staging buffers: states and gradients of the SSD, states that "
-             "stream through the GPU, gradients that the CPU adds"},
-    {.name = "update_on",
-     .kind = kChoice,
-     .preset = "cpu",
-     .choices = kProcessors,
-     .text = "what updates the parameters whose states are off the GPU; gpu: states stream "
-             "through it"},
-    {.name = "fraction",
-     .kind = OptionKind::kNumber,
-     .preset = "1",
-     .text = "share of the elements whose states leave: the first parameters of the model; the "
-             "others are updated on the GPU"},
-    {.name = "overlap",
-     .kind = OptionKind::kFlag,
-     .preset = "true",
-     .text = "copies of one bucket beside the update of another; false: one after the other"},
-    {.name = "delayed_update",
-     .kind = OptionKind::kFlag,
-     .preset = "false",
-     .text = "the CPU applies the gradients of the step before, beside this step's forward and "
-             "backward"},
-    {.name = "gradients",
-     .kind = kChoice,
-     .preset = "gpu",
-     .choices = kStates,
-     .text = "where gradients wait for the next pass and for the update"},
-    {.name = "accumulate_on",
-     .kind = kChoice,
-     .preset = "cpu",
-     .choices = kProcessors,
-     .text = "what adds the gradients of several passes that are off the GPU; gpu: they come back "
-             "for it"},
 });
 
 constexpr auto kSections = std::to_array<Section>({

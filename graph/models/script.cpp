@@ -11,6 +11,7 @@ Value Script::parameter(const Shape& shape, std::string_view name) {
   TrainedTensor trained;
   trained.weight = tape.initial(shape, dtype, Category::kParameters, name);
   trained.leaf = tape.make_leaf(trained.weight);
+  tape.leaves()[trained.leaf].parameter = true;
   parameters.push_back(trained);
   return trained.weight;
 }

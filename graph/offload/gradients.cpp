@@ -13,25 +13,35 @@ bool later(OpId a, OpId b) { return b == kNoOp || (a != kNoOp && index(a) > inde
 
 }  // namespace
 
-void leave_gradients(const StepGraph& graph, Stays& stays) {
+void leave_gradients(const StepGraph& graph, Departures& departures) {
   for (const PassGradient& gradient : graph.pass_gradients) {
     ensure(!graph.tensor(gradient.tensor).initial(), "gradients that leave are not kept");
-    stays.leave(gradient.tensor, gradient.ready);
+    departures.leave(gradient.tensor, gradient.ready);
   }
   if (!graph.pass_gradients.empty()) return;
+  const std::vector<OpId> overwrites = first_overwrites(graph);
   for (const Parameter& parameter : graph.parameters) {
-    // Gradients that are there before the step (accumulated into, never set to none) keep their
-    // place.
-    if (parameter.gradient == kNoTensor || graph.tensor(parameter.gradient).initial()) continue;
+    if (parameter.gradient == kNoTensor) continue;
+    // Gradients that are kept from step to step (accumulated into and zeroed, never set to none)
+    // keep their place.
+    const bool kept = graph.tensor(parameter.gradient).initial() ||
+                      overwrites[index(parameter.gradient)] != kNoOp;
+    if (kept) continue;
     if (parameter.update == UpdateOn::kElsewhere) {
-      stays.leave(parameter.gradient, parameter.gradient_ready);
+      departures.leave(parameter.gradient, parameter.gradient_ready);
     }
   }
 }
 
-GradientMoves::GradientMoves(Mover& mover, const Stays& stays, CpuUpdate& cpu,
-                             const Offload& offload, const std::vector<Bucket>& buckets)
-    : mover_(mover), stays_(stays), cpu_(cpu), offload_(offload), buckets_(buckets) {
+GradientMoves::GradientMoves(Mover& mover, const Departures& departures, const Stays& stays,
+                             CpuUpdate& cpu, const Offload& offload,
+                             const std::vector<Bucket>& buckets)
+    : mover_(mover),
+      departures_(departures),
+      stays_(stays),
+      cpu_(cpu),
+      offload_(offload),
+      buckets_(buckets) {
   const StepGraph& graph = mover.graph();
   if (!graph.pass_gradients.empty()) {
     passes_ = graph.pass_gradients.size() / graph.parameters.size();
@@ -108,13 +118,6 @@ GradientMoves::Of GradientMoves::gradient(std::size_t pass, std::uint32_t parame
   return {found.tensor, found.ready, cpu_adds() ? 0 : pass};
 }
 
-BufferId GradientMoves::in_hbm(const Of& gradient) const {
-  if (gradient.stay == 0) return BufferId{index(gradient.tensor)};
-  const Stays::Stay* stay = stays_.stay(gradient.tensor, gradient.stay);
-  ensure(stay != nullptr, "every pass adds to every gradient");
-  return stay->buffer;
-}
-
 void GradientMoves::add_early_passes() {
   for (std::size_t pass = 0; pass + 1 < passes_; ++pass) {
     for (std::size_t i = 0; i < buckets_.size(); ++i) leave(pass, i, std::nullopt);
@@ -142,7 +145,7 @@ void GradientMoves::leave(std::size_t pass, std::size_t i, std::optional<Instanc
   const InstanceId out = mover_.copy_out(bucket.gradients, of(i) + " to the host");
   for (const std::uint32_t p : bucket.parameters) {
     const Of left = gradient(pass, p);
-    mover_.use(out, in_hbm(left));
+    mover_.use(out, stays_.buffer_of_stay(left.tensor, left.stay));
   }
   OpId ready = kNoOp;
   for (const std::uint32_t p : bucket.parameters) {
@@ -206,12 +209,15 @@ InstanceId GradientMoves::read_back(std::size_t i, std::size_t& turn, bool previ
   return read;
 }
 
+void GradientMoves::bring_to_cpu(std::size_t i) {
+  if (on_ssd()) for_cpu_ = read_back(i, for_cpu_turn_, offload_.delayed_update);
+}
+
 void GradientMoves::give_to_cpu(std::size_t i, InstanceId update) {
   const bool previous = offload_.delayed_update;
   if (on_ssd()) {
-    std::size_t turn = 0;
-    mover_.depend(update, read_back(i, turn, previous));
-    returning_->end(turn, update);
+    mover_.depend(update, for_cpu_);
+    returning_->end(for_cpu_turn_, update);
     return;
   }
   mover_.use(update, previous ? previous_[i] : sums_[i]);
@@ -223,10 +229,9 @@ void GradientMoves::return_for_update(std::size_t i) {
   OpId trigger = backward_ends_.back();
   if (i >= ahead) {
     for (const std::uint32_t p : buckets_[i - ahead].parameters) {
-      Of before = gradient(passes_ - 1, p);
-      const Stays::Stay* stay = stays_.stay(before.tensor, before.stay + 1);
-      ensure(stay != nullptr, "every gradient that comes back is read");
-      if (later(stay->last_use, trigger)) trigger = stay->last_use;
+      const Of before = gradient(passes_ - 1, p);
+      const OpId last = departures_.uses(before.tensor, before.stay + 1).last;
+      if (later(last, trigger)) trigger = last;
     }
   }
   bring_back(i, passes_, trigger);
@@ -249,10 +254,8 @@ void GradientMoves::bring_back(std::size_t i, std::size_t pass, OpId trigger) {
   OpId first = kNoOp;
   for (const std::uint32_t p : bucket.parameters) {
     const Of before = gradient(pass - 1, p);
-    const Stays::Stay* stay = stays_.stay(before.tensor, before.stay + 1);
-    ensure(stay != nullptr, "every gradient that comes back is read");
-    mover_.use(in, stay->buffer);
-    first = std::min(first, stay->first_use);
+    mover_.use(in, stays_.buffer_of_stay(before.tensor, before.stay + 1));
+    first = std::min(first, departures_.uses(before.tensor, before.stay + 1).first);
   }
   mover_.before(first, in);
 }

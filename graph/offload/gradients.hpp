@@ -17,19 +17,19 @@
 #include "graph/buckets.hpp"
 #include "graph/offload.hpp"
 #include "graph/offload/cpu_update.hpp"
+#include "graph/offload/departures.hpp"
 #include "graph/offload/pool.hpp"
-#include "graph/offload/stays.hpp"
 
 namespace tidemark {
 
 // Says which gradients leave after which op.
-void leave_gradients(const StepGraph& graph, Stays& stays);
+void leave_gradients(const StepGraph& graph, Departures& departures);
 
 class GradientMoves {
  public:
   // Of `buckets`, which hold the rows of all others the same. All must outlive it.
-  GradientMoves(Mover& mover, const Stays& stays, CpuUpdate& cpu, const Offload& offload,
-                const std::vector<Bucket>& buckets);
+  GradientMoves(Mover& mover, const Departures& departures, const Stays& stays, CpuUpdate& cpu,
+                const Offload& offload, const std::vector<Bucket>& buckets);
 
   // What happens before the last pass; to be called first.
   void add_early_passes();
@@ -37,8 +37,10 @@ class GradientMoves {
   // host buffer until that has finished.
   void add_last_pass(std::size_t i, std::optional<InstanceId> wait = std::nullopt);
 
-  // Bucket i's complete gradients for an update on the CPU: it waits for and uses them. The update
-  // is with those of the step before where the offload says so.
+  // Bucket i's complete gradients for an update on the CPU: first they come to host memory, then
+  // the update is added, and waits for and uses them. They are those of the step before where the
+  // offload says so.
+  void bring_to_cpu(std::size_t i);
   void give_to_cpu(std::size_t i, InstanceId update);
   // Once bucket i's gradients are off the GPU (for those that wait for all of them).
   InstanceId away(std::size_t i) const { return away_[i]; }
@@ -52,7 +54,6 @@ class GradientMoves {
     std::size_t stay = 0;  // the stay of the tensor that this pass ends
   };
   Of gradient(std::size_t pass, std::uint32_t parameter) const;
-  BufferId in_hbm(const Of& gradient) const;
   void leave(std::size_t pass, std::size_t i, std::optional<InstanceId> wait);
   void add_to_host(std::size_t pass, std::size_t i, InstanceId out);
   void add_to_ssd(std::size_t pass, std::size_t i, InstanceId out);
@@ -64,6 +65,7 @@ class GradientMoves {
   bool cpu_adds() const { return offload_.accumulate_on == Offload::Processor::kCpu; }
 
   Mover& mover_;
+  const Departures& departures_;
   const Stays& stays_;
   CpuUpdate& cpu_;
   const Offload& offload_;
@@ -75,9 +77,11 @@ class GradientMoves {
   std::vector<BufferId> previous_;           // of the step before, where updates are delayed
   std::vector<InstanceId> complete_;         // by bucket: what the last pass so far ends with
   std::vector<InstanceId> away_;
-  std::optional<Pool> arriving_;   // copies out of later passes (host) or of all (ssd)
-  std::optional<Pool> reading_;    // ssd: read to be added to
-  std::optional<Pool> returning_;  // ssd: read for the GPU or the update
+  std::optional<Pool> arriving_;      // copies out of later passes (host) or of all (ssd)
+  std::optional<Pool> reading_;       // ssd: read to be added to
+  std::optional<Pool> returning_;     // ssd: read for the GPU or the update
+  InstanceId for_cpu_ = kNoInstance;  // the read of bring_to_cpu()
+  std::size_t for_cpu_turn_ = 0;
   std::size_t arrived_ = 0, read_ = 0, returned_ = 0;  // turns of the pools
 };
 

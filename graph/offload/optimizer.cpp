@@ -17,13 +17,13 @@ std::string of_bucket(std::size_t i) { return " of bucket " + std::to_string(i);
 
 class OptimizerOffload {
  public:
-  OptimizerOffload(Mover& mover, const Stays& stays, const TrainingConfig& training,
-                   const Offload& offload)
+  OptimizerOffload(Mover& mover, const Departures& departures, const Stays& stays,
+                   const TrainingConfig& training, const Offload& offload)
       : mover_(mover),
         cpu_(mover, training),
         offload_(offload),
         buckets_(gradient_buckets(mover.graph(), offload.bucket)),
-        gradients_(mover, stays, cpu_, offload, buckets_),
+        gradients_(mover, departures, stays, cpu_, offload, buckets_),
         on_ssd_(offload.optimizer == Offload::States::kSsd) {}
 
   void add() {
@@ -77,6 +77,7 @@ class OptimizerOffload {
       read = mover_.read(cpu_.kept(bucket), "states" + of_bucket(i) + " from the SSD");
       pool_->begin(i, *read);
     }
+    gradients_.bring_to_cpu(i);
     const InstanceId update = cpu_.update(bucket, "update" + of_bucket(i));
     gradients_.give_to_cpu(i, update);
     if (!offload_.overlap && !on_ssd_ && !offload_.delayed_update) {
@@ -129,9 +130,9 @@ class OptimizerOffload {
 
 }  // namespace
 
-void offload_optimizer(Mover& mover, const Stays& stays, const TrainingConfig& training,
-                       const Offload& offload) {
-  OptimizerOffload(mover, stays, training, offload).add();
+void offload_optimizer(Mover& mover, const Departures& departures, const Stays& stays,
+                       const TrainingConfig& training, const Offload& offload) {
+  OptimizerOffload(mover, departures, stays, training, offload).add();
 }
 
 }  // namespace tidemark

@@ -25,13 +25,13 @@
 
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
+#include "graph/offload/departures.hpp"
 #include "graph/offload/mover.hpp"
-#include "graph/offload/stays.hpp"
 
 namespace tidemark {
 
 // Adds that to the mover's program for all parameters that are updated elsewhere.
-void offload_optimizer(Mover& mover, const Stays& stays, const TrainingConfig& training,
-                       const Offload& offload);
+void offload_optimizer(Mover& mover, const Departures& departures, const Stays& stays,
+                       const TrainingConfig& training, const Offload& offload);
 
 }  // namespace tidemark

@@ -2,58 +2,74 @@
 
 #include <algorithm>
 
+#include "hardware/ensure.hpp"
+
 namespace tidemark {
 
-Stays::Moves& Stays::moves(TensorId tensor) {
-  std::uint32_t& row = row_[index(tensor)];
-  if (row == kNoIndex) {
-    row = static_cast<std::uint32_t>(moves_.size());
-    moves_.emplace_back();
+Stays::Stays(const StepGraph& graph) : row_(graph.tensors.size(), kNoIndex) {}
+
+void Stays::divide(TensorId tensor, std::span<const Stay> stays) {
+  ensure(!stays.empty() && !divided(tensor), "a tensor is divided once, into stays");
+  row_[index(tensor)] = static_cast<std::uint32_t>(first_.size() - 1);
+  for (std::size_t k = 0; k < stays.size(); ++k) {
+    const Stay& stay = stays[k];
+    // kNoOp is the largest index, so that a stay without end ends after all ops.
+    ensure(stay.first == kNoOp || index(stay.first) <= index(stay.last),
+           "a stay is not over "
+           "before it begins");
+    ensure(k == 0 || (stay.first != kNoOp && index(stays[k - 1].last) < index(stay.first)),
+           "stays are disjoint and in order");
+    placed_.push_back({stay, kNoBuffer});
   }
-  return moves_[row];
+  first_.push_back(static_cast<std::uint32_t>(placed_.size()));
 }
 
-// How often it has left before `op`.
-std::size_t Stays::number(const Moves& moves, OpId op) {
-  const auto first = std::ranges::lower_bound(moves.leaves_after, op, {}, [](OpId x) { return x; });
-  return static_cast<std::size_t>(first - moves.leaves_after.begin());
-}
-
-BufferId Stays::used(TensorId tensor, OpId op, const StepGraph& graph, ProgramBuilder& builder) {
-  if (row_[index(tensor)] == kNoIndex) return BufferId{index(tensor)};
-  Moves& all = moves(tensor);
-  const std::size_t n = number(all, op);
-  if (all.stays.size() <= n) all.stays.resize(n + 1);
-  std::optional<Stay>& stay = all.stays[n];
-  if (!stay) {
-    const Tensor& bytes = graph.tensor(tensor);
-    const bool stays_to_the_end = n == all.leaves_after.size() && bytes.persistent();
-    const BufferId buffer = n == 0 ? BufferId{index(tensor)}
-                                   : builder.add_buffer({.bytes = bytes.bytes,
-                                                         .tier = Tier::kHbm,
-                                                         .category = bytes.category,
-                                                         .persistent = stays_to_the_end,
-                                                         .tensor = tensor});
-    stay = Stay{buffer, op, op};
+void Stays::add_buffers(ProgramBuilder& builder, const StepGraph& graph) {
+  const auto add = [&](std::uint32_t i, bool initial, bool persistent) {
+    const Tensor& tensor = graph.tensors[i];
+    return builder.add_buffer({.bytes = tensor.bytes,
+                               .tier = Tier::kHbm,
+                               .category = tensor.category,
+                               .initial = initial,
+                               .persistent = persistent,
+                               .tensor = TensorId{i}});
+  };
+  const auto add_stay = [&](std::uint32_t i, Placed& placed) {
+    placed.buffer = add(i, placed.stay.first == kNoOp, placed.stay.last == kNoOp);
+  };
+  for (std::uint32_t i = 0; i < row_.size(); ++i) {
+    const Tensor& tensor = graph.tensors[i];
+    if (row_[i] == kNoIndex) {
+      add(i, tensor.initial(), tensor.persistent());
+    } else {
+      add_stay(i, placed_[first_[row_[i]]]);
+    }
   }
-  stay->last_use = op;
-  return stay->buffer;
+  for (std::uint32_t i = 0; i < row_.size(); ++i) {
+    if (row_[i] == kNoIndex) continue;
+    for (std::uint32_t k = first_[row_[i]] + 1; k < first_[row_[i] + 1]; ++k) {
+      add_stay(i, placed_[k]);
+    }
+  }
 }
 
-std::optional<BufferId> Stays::held(TensorId tensor, OpId op) const {
-  const Moves* all = find(tensor);
-  if (all == nullptr) return BufferId{index(tensor)};
-  const std::size_t n = number(*all, op);
-  if (n == 0) return BufferId{index(tensor)};
-  const Stay* stay = this->stay(tensor, n);
-  if (stay == nullptr) return std::nullopt;
-  return stay->buffer;
+BufferId Stays::buffer(TensorId tensor, OpId op) const {
+  const std::uint32_t row = row_[index(tensor)];
+  if (row == kNoIndex) return BufferId{index(tensor)};
+  const auto begin = placed_.begin() + first_[row];
+  const auto end = placed_.begin() + first_[row + 1];
+  const auto found = std::find_if(
+      begin, end, [&](const Placed& placed) { return index(op) <= index(placed.stay.last); });
+  if (found == end) return kNoBuffer;
+  const bool begun = found->stay.first == kNoOp || index(found->stay.first) <= index(op);
+  return begun ? found->buffer : kNoBuffer;
 }
 
-const Stays::Stay* Stays::stay(TensorId tensor, std::size_t n) const {
-  const Moves* all = find(tensor);
-  if (all == nullptr || n >= all->stays.size() || !all->stays[n]) return nullptr;
-  return &*all->stays[n];
+BufferId Stays::buffer_of_stay(TensorId tensor, std::size_t k) const {
+  const std::uint32_t row = row_[index(tensor)];
+  if (row == kNoIndex) return BufferId{index(tensor)};
+  ensure(first_[row] + k < first_[row + 1], "a stay that is asked for exists");
+  return placed_[first_[row] + k].buffer;
 }
 
 }  // namespace tidemark

@@ -1,69 +1,58 @@
 #pragma once
+// When each tensor is in HBM. A tensor that is moved is there in pieces, its stays; each has a
+// buffer of its own. What fills and empties the buffers is up to whoever moves the tensor.
+//
+// Running example: y is made by op 0, read by ops 1 and 5; an autograd node holds it from 1 to 5.
+//
+//   op         0 makes   1 reads   2 holds   3   4   5 reads
+//   not moved  |-------------------------------------------|   one buffer, in use from 0 to 5
+//   moved      |-----------------|                  |-------|  stays {0, 1} and {5, 5}
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
+#include "graph/ids.hpp"
 #include "graph/program_builder.hpp"
 #include "graph/step_graph.hpp"
 
 namespace tidemark {
 
-// When tensors are in HBM. One that leaves and comes back has a buffer for each stay:
-//
-//   op            3 makes g     7 adds to g     9 reads g
-//   leaves after  3             7
-//   stay          0             1               2            buffers g, g', g''
-//
-// The buffer of stay 0 is that of the tensor's own number; later ones are made when an op first
-// reads or writes the tensor there, and whoever brings the bytes back must use them too.
+// From its first to its last use, and in between. kNoOp as `first`: it is there before the step; as
+// `last`: it is there after the step.
+struct Stay {
+  OpId first{};
+  OpId last{};
+};
+
 class Stays {
  public:
-  struct Stay {
-    BufferId buffer{};
-    OpId first_use{};
-    OpId last_use{};
-  };
+  // Until told otherwise every tensor has one stay: as the graph says.
+  explicit Stays(const StepGraph& graph);
 
-  explicit Stays(const StepGraph& graph) : row_(graph.tensors.size(), kNoIndex) {}
+  // `tensor` is in HBM in these stays only: at least one, disjoint, in the order of ops. A tensor
+  // is divided once.
+  void divide(TensorId tensor, std::span<const Stay> stays);
+  bool divided(TensorId tensor) const { return row_[index(tensor)] != kNoIndex; }
 
-  // After `op` the bytes are elsewhere. In ascending order of ops, before any op is asked for.
-  void leave(TensorId tensor, OpId op) { moves(tensor).leaves_after.push_back(op); }
-  // The bytes are elsewhere before the step.
-  void arrive(TensorId tensor) { moves(tensor).arrives = true; }
+  // Adds buffer i for the first stay of tensor i, and then one for each further stay.
+  void add_buffers(ProgramBuilder& builder, const StepGraph& graph);
 
-  bool arrives(TensorId tensor) const {
-    const Moves* found = find(tensor);
-    return found != nullptr && found->arrives;
-  }
-  bool leaves(TensorId tensor) const {
-    const Moves* found = find(tensor);
-    return found != nullptr && !found->leaves_after.empty();
-  }
-
-  // The buffer that an op which reads or writes the tensor uses. Ops in ascending order.
-  BufferId used(TensorId tensor, OpId op, const StepGraph& graph, ProgramBuilder& builder);
-  // The same for an op that only holds it; nothing where it has left for good.
-  std::optional<BufferId> held(TensorId tensor, OpId op) const;
-
-  // Number `n` of its stays; null where no op uses the tensor then.
-  const Stay* stay(TensorId tensor, std::size_t n) const;
+  // The buffer that holds `tensor` during `op`; kNoBuffer: it is not in HBM then. Buffers must have
+  // been added.
+  BufferId buffer(TensorId tensor, OpId op) const;
+  // Of its k-th stay.
+  BufferId buffer_of_stay(TensorId tensor, std::size_t k) const;
 
  private:
-  struct Moves {
-    bool arrives = false;
-    std::vector<OpId> leaves_after;
-    std::vector<std::optional<Stay>> stays;
+  struct Placed {
+    Stay stay;
+    BufferId buffer = kNoBuffer;
   };
-  Moves& moves(TensorId tensor);
-  const Moves* find(TensorId tensor) const {
-    const std::uint32_t row = row_[index(tensor)];
-    return row == kNoIndex ? nullptr : &moves_[row];
-  }
-  static std::size_t number(const Moves& moves, OpId op);
 
-  std::vector<std::uint32_t> row_;  // of moves_, by tensor
-  std::vector<Moves> moves_;
+  std::vector<std::uint32_t> row_;  // by tensor: of first_; kNoIndex: not divided
+  std::vector<std::uint32_t> first_{0};
+  std::vector<Placed> placed_;
 };
 
 }  // namespace tidemark

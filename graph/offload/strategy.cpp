@@ -22,27 +22,27 @@ void ask_for(const Offload& offload, LoweringInput& input) {
   input.update_group = in_groups ? offload.bucket : Bytes(0);
 }
 
-Stays stays_of(const StepGraph& graph) {
-  Stays stays(graph);
-  leave_gradients(graph, stays);
-  leave_states(graph, stays);
-  return stays;
+Departures departures_of(const StepGraph& graph, const Offload& offload) {
+  Departures departures(graph);
+  if (offload.updates_on_cpu() || offload.moves_gradients()) leave_gradients(graph, departures);
+  leave_states(graph, departures);
+  return departures;
 }
 
-void move_all(Mover& mover, const Stays& stays, const TrainingConfig& training,
-              const Offload& offload) {
-  if (offload.updates_on_cpu()) offload_optimizer(mover, stays, training, offload);
+void move_all(Mover& mover, const Departures& departures, const Stays& stays,
+              const TrainingConfig& training, const Offload& offload) {
+  if (offload.updates_on_cpu()) offload_optimizer(mover, departures, stays, training, offload);
   if (offload.moves_gradients()) {
     CpuUpdate cpu(mover, training);
     for (const UpdateOn kind : {UpdateOn::kGpu, UpdateOn::kStreamed}) {
       const std::vector<Bucket> buckets = gradient_buckets(mover.graph(), offload.bucket, kind);
-      GradientMoves gradients(mover, stays, cpu, offload, buckets);
+      GradientMoves gradients(mover, departures, stays, cpu, offload, buckets);
       gradients.add_early_passes();
       for (std::size_t i = 0; i < buckets.size(); ++i) gradients.add_last_pass(i);
       for (std::size_t i = 0; i < buckets.size(); ++i) gradients.return_for_update(i);
     }
   }
-  if (offload.streams_states()) stream_states(mover, stays, offload);
+  if (offload.streams_states()) stream_states(mover, departures, stays, offload);
 }
 
 }  // namespace tidemark

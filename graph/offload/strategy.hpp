@@ -3,20 +3,20 @@
 
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
+#include "graph/offload/departures.hpp"
 #include "graph/offload/mover.hpp"
-#include "graph/offload/stays.hpp"
 
 namespace tidemark {
 
 // Sets the parts of `input` that follow from where states and gradients are.
 void ask_for(const Offload& offload, LoweringInput& input);
 
-// Of a step lowered so.
-Stays stays_of(const StepGraph& graph);
+// The gradients and states that leave in a step lowered so.
+Departures departures_of(const StepGraph& graph, const Offload& offload);
 
 // Adds all transfers and CPU work to the mover's program, in which instance i already plays op i
 // and buffer i holds tensor i.
-void move_all(Mover& mover, const Stays& stays, const TrainingConfig& training,
-              const Offload& offload);
+void move_all(Mover& mover, const Departures& departures, const Stays& stays,
+              const TrainingConfig& training, const Offload& offload);
 
 }  // namespace tidemark

@@ -26,17 +26,17 @@ struct States {
   OpId last{};
 };
 
-States states_of(const StepGraph& graph, const Stays& stays, const Bucket& bucket) {
+States states_of(const StepGraph& graph, const Departures& departures, const Stays& stays,
+                 const Bucket& bucket) {
   States states;
   for (const std::uint32_t p : bucket.parameters) {
     for (const TensorId tensor : states_of(graph, p)) {
       if (tensor == kNoTensor) continue;
-      const Stays::Stay* stay = stays.stay(tensor, 0);
-      ensure(stay != nullptr, "every state that comes is read");
-      states.buffers.push_back(stay->buffer);
+      const Stay uses = departures.uses(tensor, 0);
+      states.buffers.push_back(stays.buffer_of_stay(tensor, 0));
       states.bytes += graph.tensor(tensor).bytes;
-      states.first = std::min(states.first, stay->first_use);
-      states.last = std::max(states.last, stay->last_use);
+      states.first = std::min(states.first, uses.first);
+      states.last = std::max(states.last, uses.last);
     }
   }
   return states;
@@ -51,27 +51,28 @@ OpId last_of_backward(const StepGraph& graph) {
 
 }  // namespace
 
-void leave_states(const StepGraph& graph, Stays& stays) {
+void leave_states(const StepGraph& graph, Departures& departures) {
   for (std::uint32_t p = 0; p < graph.parameters.size(); ++p) {
     if (graph.parameters[p].update != UpdateOn::kStreamed) continue;
     for (const TensorId tensor : states_of(graph, p)) {
       if (tensor == kNoTensor) continue;
       const Tensor& state = graph.tensor(tensor);
       ensure(state.initial() && !state.persistent(), "a state that comes is let go of in the step");
-      stays.arrive(tensor);
-      stays.leave(tensor, state.last_use);
+      departures.arrive(tensor);
+      departures.leave(tensor, state.last_use);
     }
   }
 }
 
-void stream_states(Mover& mover, const Stays& stays, const Offload& offload) {
+void stream_states(Mover& mover, const Departures& departures, const Stays& stays,
+                   const Offload& offload) {
   const StepGraph& graph = mover.graph();
   const std::vector<Bucket> buckets = gradient_buckets(graph, offload.bucket, UpdateOn::kStreamed);
   const bool on_ssd = offload.optimizer == Offload::States::kSsd;
   std::vector<States> states;
   Bytes largest, masters, moments;
   for (const Bucket& bucket : buckets) {
-    states.push_back(states_of(graph, stays, bucket));
+    states.push_back(states_of(graph, departures, stays, bucket));
     largest = std::max(largest, states.back().bytes);
     for (const std::uint32_t p : bucket.parameters) {
       const std::array<TensorId, 3> tensors = states_of(graph, p);

@@ -12,14 +12,15 @@
 // all in bf16) the parameter itself is on the GPU anyway, and only moments travel.
 
 #include "graph/offload.hpp"
+#include "graph/offload/departures.hpp"
 #include "graph/offload/mover.hpp"
-#include "graph/offload/stays.hpp"
 
 namespace tidemark {
 
 // Says that the states of streamed parameters come and leave.
-void leave_states(const StepGraph& graph, Stays& stays);
+void leave_states(const StepGraph& graph, Departures& departures);
 
-void stream_states(Mover& mover, const Stays& stays, const Offload& offload);
+void stream_states(Mover& mover, const Departures& departures, const Stays& stays,
+                   const Offload& offload);
 
 }  // namespace tidemark

@@ -78,7 +78,7 @@ std::vector<NaiveOp> through_tape(const Script& script, Kernels::Accumulate accu
   std::vector<Value> parameters, variables(kVariables);
   for (int i = 0; i < kParameters; ++i) {
     parameters.push_back(tape.initial({4, 4}, DType::kF32, Category::kParameters, "p"));
-    tape.make_leaf(parameters.back());
+    tape.leaves()[tape.make_leaf(parameters.back())].parameter = true;
   }
   const auto operand = [&](int v) -> const Value& {
     return v < 0 ? parameters[static_cast<std::size_t>(-1 - v)]

@@ -30,11 +30,11 @@ inline OffloadedStep offloaded_step(LoweringInput input, const Offload& offload,
 inline std::string words(const Offload& offload) {
   const auto word = [](auto choice) { return std::to_string(static_cast<int>(choice)); };
   return "optimizer " + word(offload.optimizer) + " update_on " + word(offload.update_on) +
-         " gradients " + word(offload.gradients) + " accumulate_on " +
-         word(offload.accumulate_on) + " fraction " + std::to_string(offload.fraction) +
-         " delayed " + word(offload.delayed_update) + " overlap " + word(offload.overlap) +
-         " leave " + word(offload.gradients_leave) + " bucket " +
-         std::to_string(offload.bucket.count) + " buffers " + std::to_string(offload.buffers);
+         " gradients " + word(offload.gradients) + " accumulate_on " + word(offload.accumulate_on) +
+         " fraction " + std::to_string(offload.fraction) + " delayed " +
+         word(offload.delayed_update) + " overlap " + word(offload.overlap) + " leave " +
+         word(offload.gradients_leave) + " bucket " + std::to_string(offload.bucket.count) +
+         " buffers " + std::to_string(offload.buffers);
 }
 
 // The combinations that the loader lets through.

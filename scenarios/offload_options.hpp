@@ -1,0 +1,75 @@
+#pragma once
+// Keys of the section offload, for options.cpp. Choices stand in the order of the enumerators in
+// graph/offload.hpp.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "graph/option.hpp"
+
+namespace tidemark::scenarios {
+
+inline constexpr auto kStateTiers = std::to_array<std::string_view>({"gpu", "host", "ssd"});
+inline constexpr auto kGradientsLeave =
+    std::to_array<std::string_view>({"during_backward", "after_backward"});
+inline constexpr auto kProcessors = std::to_array<std::string_view>({"cpu", "gpu"});
+
+inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
+    {.name = "preset",
+     .text = "a known system's settings, below the keys written here (tidemark list strategies)"},
+    {.name = "optimizer",
+     .kind = OptionKind::kChoice,
+     .preset = "gpu",
+     .choices = kStateTiers,
+     .text = "where optimizer states live"},
+    {.name = "gradients_leave",
+     .kind = OptionKind::kChoice,
+     .preset = "during_backward",
+     .choices = kGradientsLeave,
+     .text = "when gradients go to the host"},
+    {.name = "bucket",
+     .kind = OptionKind::kBytes,
+     .preset = "512 MiB",
+     .least = std::int64_t{4096},
+     .text = "gradients that leave in one transfer"},
+    {.name = "buffers",
+     .kind = OptionKind::kInteger,
+     .preset = "3",
+     .most = 1024,
+     .text = "buckets at once in staging buffers: states and gradients of the SSD, states that "
+             "stream through the GPU, gradients that the CPU adds"},
+    {.name = "update_on",
+     .kind = OptionKind::kChoice,
+     .preset = "cpu",
+     .choices = kProcessors,
+     .text = "what updates the parameters whose states are off the GPU; gpu: states stream "
+             "through it"},
+    {.name = "fraction",
+     .kind = OptionKind::kNumber,
+     .preset = "1",
+     .text = "share of the elements whose states leave: the first parameters of the model; the "
+             "others are updated on the GPU"},
+    {.name = "overlap",
+     .kind = OptionKind::kFlag,
+     .preset = "true",
+     .text = "copies of one bucket beside the update of another; false: one after the other"},
+    {.name = "delayed_update",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the CPU applies the gradients of the step before, beside this step's forward and "
+             "backward"},
+    {.name = "gradients",
+     .kind = OptionKind::kChoice,
+     .preset = "gpu",
+     .choices = kStateTiers,
+     .text = "where gradients wait for the next pass and for the update"},
+    {.name = "accumulate_on",
+     .kind = OptionKind::kChoice,
+     .preset = "cpu",
+     .choices = kProcessors,
+     .text = "what adds the gradients of several passes that are off the GPU; gpu: they come back "
+             "for it"},
+});
+
+}  // namespace tidemark::scenarios
