@@ -123,6 +123,8 @@ class Engine {
   // parameter's or somebody else holds it, adds in place to a gradient that is there already.
   void accumulate_into_leaf(std::uint32_t id) {
     Leaf& leaf = tape_.leaves()[id];
+    const std::int16_t layer_before = tape_.layer;
+    if (leaf.parameter) tape_.layer = tape_.graph().tensors[leaf.tensor->storage].layer;
     Value gradient = std::move(leaf.incoming);
     if (gradient) {
       if (leaf.gradient) {
@@ -137,6 +139,7 @@ class Engine {
     leaf.gradient_ready = tape_.last_op();
     if (leaf.gradient) leaf.gradient_tensor = TensorId(leaf.gradient->storage);
     if (leaf.gradient_leaves) leaf.gradient.reset();
+    tape_.layer = layer_before;
   }
 
   static bool obeys(const Layout& gradient, const Layout& variable) {

@@ -49,7 +49,8 @@ Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant,
   if (!reentrant) {
     piece.input = x;  // held by the closure until the piece's last saved tensor is gone
     tape.graph().tensors[x->storage].saved = true;
-    tape.graph().saves.push_back({TensorId{x->storage}, tape.intern(kCheckpointRule.name)});
+    tape.graph().saves.push_back(
+        {TensorId{x->storage}, tape.intern(kCheckpointRule.name), tape.last_op()});
     SavedTensorHooks hooks;
     hooks.checkpoint = id;
     SavedTensorHooks* const before = std::exchange(tape.hooks, &hooks);

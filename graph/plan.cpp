@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "graph/machine_paths.hpp"
+#include "graph/offload/activations.hpp"
+#include "graph/offload/cpu_update.hpp"
 #include "graph/offload/mover.hpp"
+#include "graph/offload/parameters.hpp"
 #include "graph/offload/stays.hpp"
 #include "graph/offload/strategy.hpp"
 #include "graph/program_builder.hpp"
@@ -27,7 +30,16 @@ SimTime duration(const Gpu& gpu, const Op& op) {
                            .bytes = op.bytes_read + op.bytes_written});
 }
 
-void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu,
+// When ops start if each waits for the one before it alone.
+Starts starts_of(const StepGraph& graph, const Gpu& gpu) {
+  Starts starts{SimTime(0)};
+  for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
+    starts.push_back(starts.back() + duration(gpu, graph.op(OpId{i})));
+  }
+  return starts;
+}
+
+void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Starts& starts,
                  const Stays& stays) {
   std::vector<OpId> last_use(graph.tensors.size(), kNoOp);
   for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
@@ -37,7 +49,7 @@ void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu
                                                       .phase = op.phase,
                                                       .op = id,
                                                       .layer = op.layer,
-                                                      .fixed = duration(gpu, op),
+                                                      .fixed = starts[i + 1] - starts[i],
                                                       .bytes = {}});
     const auto use = [&](TensorId tensor) {
       last_use[index(tensor)] = id;
@@ -88,11 +100,18 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
   Stays stays(graph);
   Departures departures = departures_of(graph, offload);
   departures.divide(graph, stays);
+  const Starts starts = starts_of(graph, machine.gpu);
+  const std::vector<SavedTensor> activations =
+      choose_activations(graph, offload.activations, machine, starts, stays);
+  const ParameterPlan parameters = plan_parameters(graph, offload.parameters, stays);
   stays.add_buffers(builder, graph);
-  add_kernels(builder, graph, machine.gpu, stays);
+  add_kernels(builder, graph, starts, stays);
   add_runtime(builder, graph, machine.runtime);
   Mover mover(builder, graph, machine, paths);
-  move_all(mover, departures, stays, training, offload);
+  const std::vector<InstanceId> parameter_reads = fetch_parameters(
+      mover, offload.parameters, parameters, stays, keeps_parameters(training, offload));
+  offload_activations(mover, offload.activations, activations, stays);
+  move_all(mover, departures, stays, training, offload, parameter_reads);
   return std::move(builder).finish();
 }
 

@@ -33,9 +33,13 @@ enum class Stream : std::uint8_t {
   kNvmeRead,
   kNvmeWrite,
   kCommunication,
+  // What forward and backward wait for does not queue behind what the optimizer moves.
+  kFetch,      // host to device: activations and parameters
+  kNvmeFetch,  // SSD to host, on their way to the device
 };
-inline constexpr std::array<std::string_view, 7> kStreamNames = {
-    "compute", "copy_in", "copy_out", "cpu_optimizer", "nvme_read", "nvme_write", "communication"};
+inline constexpr std::array<std::string_view, 9> kStreamNames = {
+    "compute",    "copy_in",       "copy_out", "cpu_optimizer", "nvme_read",
+    "nvme_write", "communication", "fetch",    "nvme_fetch"};
 inline constexpr int kStreamCount = static_cast<int>(kStreamNames.size());
 
 constexpr std::string_view name_of(Stream stream) {

@@ -50,6 +50,7 @@ struct PassGradient {
 struct SavedBy {
   TensorId tensor{};
   NameId node{};  // the node's derivative rule, "layer_norm"
+  OpId op{};      // the last op issued when it was saved
 };
 
 struct StepGraph {

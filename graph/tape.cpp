@@ -258,7 +258,7 @@ void Tape::save(Node& node, const Value& x) {
   const bool only_noted = hooks != nullptr && !hooks->replay;
   if (!only_noted) {
     graph_.tensors[x->storage].saved = true;
-    graph_.saves.push_back({TensorId{x->storage}, intern(node.rule->name)});
+    graph_.saves.push_back({TensorId{x->storage}, intern(node.rule->name), last_op()});
   }
   if (hooks != nullptr) {
     if (hooks->replay) {

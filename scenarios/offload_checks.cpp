@@ -14,6 +14,10 @@ bool no_states(const RunSpec& run) {
          run.training.precision != Precision::kBf16Mixed;
 }
 
+bool moves_parameters(const RunSpec& run) {
+  return run.offload.parameters.to != ParameterOffload::To::kGpu;
+}
+
 struct Row {
   std::string_view key;  // of the section offload: what is refused
   bool (*wrong)(const RunSpec&);
@@ -61,6 +65,14 @@ constexpr auto kRows = std::to_array<Row>({
      },
      "gradients: what is kept on the GPU between steps (zero_grad: keep) does not leave it",
      "zero_grad: set_to_none"},
+    {"parameters",
+     [](const RunSpec& r) {
+       return moves_parameters(r) && (!r.offload.updates_on_cpu() || r.offload.fraction != 1);
+     },
+     "parameters: what the GPU updates has to be there", "optimizer: host or ssd, all of it"},
+    {"parameters", [](const RunSpec& r) { return moves_parameters(r) && r.offload.delayed_update; },
+     "parameters: a delayed update would write them while they are fetched",
+     "delayed_update: false"},
 });
 
 }  // namespace

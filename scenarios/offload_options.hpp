@@ -70,6 +70,10 @@ inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
      .choices = kProcessors,
      .text = "what adds the gradients of several passes that are off the GPU; gpu: they come back "
              "for it"},
+    {.name = "activations",
+     .kind = OptionKind::kSection,
+     .text = "tensors that forward saves for backward"},
+    {.name = "parameters", .kind = OptionKind::kSection, .text = "weights, fetched block by block"},
 });
 
 }  // namespace tidemark::scenarios

@@ -1,4 +1,5 @@
 #include "hardware/decimal.hpp"
+#include "scenarios/moves_section.hpp"
 #include "scenarios/option_values.hpp"
 #include "scenarios/options.hpp"
 #include "scenarios/presets.hpp"
@@ -20,7 +21,7 @@ Value settings_of(const Preset& preset, const Mark& mark) {
     value.kind = Value::Kind::kScalar;
     value.mark = mark;
     value.text = setting.value;
-    mapping.entries.push_back({std::string(setting.key), mark, std::move(value)});
+    set_at(mapping, std::string(setting.key), mark, value);
   }
   return mapping;
 }
@@ -57,6 +58,8 @@ Offload read_offload(const Value& section, Diagnostics& diagnostics) {
   offload.delayed_update = values.flag("delayed_update");
   offload.gradients = values.choice<Offload::States>("gradients");
   offload.accumulate_on = values.choice<Offload::Processor>("accumulate_on");
+  offload.activations = read_activations(mapping, diagnostics);
+  offload.parameters = read_parameters(mapping, diagnostics);
   return offload;
 }
 

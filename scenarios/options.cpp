@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hardware/ensure.hpp"
+#include "scenarios/move_options.hpp"
 #include "scenarios/offload_options.hpp"
 
 namespace tidemark::scenarios {
@@ -315,6 +316,8 @@ constexpr auto kSections = std::to_array<Section>({
     {"allocator", "how GPU memory is handed out", "kind", kAllocatorOptions},
     {"checkpoint", "which blocks are recomputed", "policy", kCheckpointOptions},
     {"offload", "what leaves the GPU", "preset", kOffloadOptions},
+    {"offload.activations", "tensors that forward saves for backward", "to", kActivationsOptions},
+    {"offload.parameters", "weights, fetched block by block", "to", kParametersOptions},
 });
 
 }  // namespace

@@ -62,6 +62,16 @@ class Writer {
     write(key, in_quotes(option.choices[static_cast<std::size_t>(value)]));
   }
 
+  void choices(const std::string& key, std::uint32_t bits) {
+    const OptionSpec& option = find_option(options_of(path_), key);
+    std::string list;
+    for (std::size_t row = 0; row < option.choices.size(); ++row) {
+      if ((bits >> row & 1u) == 0) continue;
+      list += (list.empty() ? "[" : ", ") + std::string(option.choices[row]);
+    }
+    write(key, list + "]");
+  }
+
   std::string take() { return std::move(text_); }
 
  private:
@@ -174,6 +184,28 @@ void write_policy_options(Writer& writer, const RunSpec& run) {
   }
 }
 
+void write_moves(Writer& writer, const Offload& offload) {
+  const ActivationOffload& activations = offload.activations;
+  writer.section("offload.activations");
+  writer.choice("to", activations.to);
+  writer.choice("which", activations.which);
+  if (activations.which == ActivationOffload::Which::kModules) {
+    writer.choices("modules", activations.modules >> 1);
+  }
+  writer.write("larger_than", activations.larger_than);
+  writer.write("keep_last", activations.keep_last);
+  if (!activations.synchronous) {
+    writer.write("prefetch", activations.prefetch);
+    writer.choice("when", activations.when);
+  }
+  writer.write("pool", activations.pool);
+  writer.write("synchronous", activations.synchronous);
+  writer.section("offload.parameters");
+  writer.choice("to", offload.parameters.to);
+  writer.write("prefetch", offload.parameters.prefetch);
+  writer.write("buffers", offload.parameters.buffers);
+}
+
 void write_choices(Writer& writer, const RunSpec& run) {
   writer.section("allocator");
   writer.write("kind", in_quotes(run.allocator.kind));
@@ -194,6 +226,7 @@ void write_choices(Writer& writer, const RunSpec& run) {
   writer.write("delayed_update", run.offload.delayed_update);
   writer.choice("gradients", run.offload.gradients);
   writer.choice("accumulate_on", run.offload.accumulate_on);
+  write_moves(writer, run.offload);
 }
 
 }  // namespace

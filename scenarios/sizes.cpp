@@ -49,6 +49,42 @@ Int128 transfers(const RunSpec& run) {
   return transfers;
 }
 
+// Transfers of activations and parameters: a saved tensor out and in, by way of the SSD in two legs
+// each; a block for forward, recompute and backward, in two legs.
+Int128 moves(const RunSpec& run) {
+  constexpr std::int64_t kMostSavedABlock = 64;  // larger than a size; no architecture has more
+  const Int128 visits = (run.model.layers + 2) * run.training.micro_batches;
+  Int128 moves = 0;
+  if (run.offload.activations.to != ActivationOffload::To::kGpu) {
+    moves += visits * kMostSavedABlock * 4;
+  }
+  if (run.offload.parameters.to != ParameterOffload::To::kGpu) moves += visits * 6;
+  return moves;
+}
+
+// Seconds that they take at most: `alive` bytes of activations and 4 bytes a parameter, at the
+// slowest link of their way.
+double seconds_of_moves(const RunSpec& run, double alive, double parameters) {
+  const Machine& machine = run.machine;
+  const auto rate = [](Bandwidth bandwidth) { return static_cast<double>(bandwidth.count); };
+  const double host =
+      std::min({rate(machine.pcie.h2d), rate(machine.pcie.d2h), rate(machine.host.bandwidth) / 4});
+  const double drive = std::min(rate(machine.ssd.read), rate(machine.ssd.write));
+  const double passes = static_cast<double>(run.training.micro_batches);
+  double time = 0;
+  const auto add = [&](double bytes, bool ssd) {
+    time += bytes / host + (ssd ? bytes / drive : 0);
+  };
+  if (run.offload.activations.to != ActivationOffload::To::kGpu) {
+    add(2 * alive * passes, run.offload.activations.to == ActivationOffload::To::kSsd);
+  }
+  if (run.offload.parameters.to != ParameterOffload::To::kGpu) {
+    add(3 * 4 * parameters * passes, run.offload.parameters.to == ParameterOffload::To::kSsd);
+  }
+  return time + static_cast<double>(moves(run)) *
+                    (seconds(machine.pcie.latency) + seconds(machine.ssd.latency));
+}
+
 // More than any architecture has with its recompute and its share of the optimizer.
 constexpr std::int64_t kMostOpsABlock = 1000;
 
@@ -140,7 +176,9 @@ std::optional<SizeFault> find_size_fault(const RunSpec& run) {
   if (moved > static_cast<double>(kMost)) {
     return SizeFault{"training.micro_batches", "a step that moves too many bytes to count"};
   }
-  const double time = seconds_at_most(run, flops, moved, states);
+  const double time =
+      seconds_at_most(run, flops, moved, states) +
+      seconds_of_moves(run, static_cast<double>(alive), static_cast<double>(bounds.parameters));
   if (time > kMostSeconds) {
     return SizeFault{"hardware", "a step of up to " + about(static_cast<Int128>(time)) +
                                      " s on this hardware, more than the simulated clock holds"};
@@ -155,12 +193,13 @@ std::int64_t estimate_rows(const RunSpec& run) {
   input.kernels = run.kernels;
   input.checkpointing = run.checkpointing;
   ask_for(run.offload, input);
-  return capped(estimate_ops(input) + transfers(run));
+  return capped(estimate_ops(input) + transfers(run) + moves(run));
 }
 
 std::int64_t most_rows(const RunSpec& run) {
   const Int128 blocks = run.model.layers + 2;  // embedding and head are less than a block each
-  return capped(blocks * kMostOpsABlock * (run.training.micro_batches + 1) + transfers(run));
+  return capped(blocks * kMostOpsABlock * (run.training.micro_batches + 1) + transfers(run) +
+                moves(run));
 }
 
 }  // namespace tidemark::scenarios

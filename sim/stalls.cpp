@@ -12,12 +12,14 @@ namespace {
 constexpr StallCause cause_of(Stream stream) {
   switch (stream) {
     case Stream::kCopyIn:
+    case Stream::kFetch:
       return StallCause::kPcieH2d;
     case Stream::kCopyOut:
       return StallCause::kPcieD2h;
     case Stream::kCpuOptimizer:
       return StallCause::kCpuOptimizer;
     case Stream::kNvmeRead:
+    case Stream::kNvmeFetch:
       return StallCause::kNvmeRead;
     case Stream::kNvmeWrite:
       return StallCause::kNvmeWrite;

@@ -1,37 +1,39 @@
 // Whether the stalls fill exactly the gaps of the compute stream, and name what ran there.
 
-#include <optional>
+#include <algorithm>
+#include <vector>
 
 #include "sim/verify_report.hpp"
 
 namespace tidemark::sim {
 namespace {
 
-std::optional<Stream> stream_of(StallCause cause) {
+// Streams whose instances are the cause; empty: no stream is.
+std::vector<Stream> streams_of(StallCause cause) {
   switch (cause) {
     case StallCause::kPcieH2d:
-      return Stream::kCopyIn;
+      return {Stream::kCopyIn, Stream::kFetch};
     case StallCause::kPcieD2h:
-      return Stream::kCopyOut;
+      return {Stream::kCopyOut};
     case StallCause::kNvmeRead:
-      return Stream::kNvmeRead;
+      return {Stream::kNvmeRead, Stream::kNvmeFetch};
     case StallCause::kNvmeWrite:
-      return Stream::kNvmeWrite;
+      return {Stream::kNvmeWrite};
     case StallCause::kCpuOptimizer:
-      return Stream::kCpuOptimizer;
+      return {Stream::kCpuOptimizer};
     case StallCause::kCommunication:
-      return Stream::kCommunication;
+      return {Stream::kCommunication};
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
 bool blocker_fits(const Program& program, const Result& result, const Stall& stall) {
-  const std::optional<Stream> stream = stream_of(stall.cause);
+  const std::vector<Stream> streams = streams_of(stall.cause);
   if (stall.blocker == kNoInstance) return false;
   const InstanceRecord& blocker = result.records[index(stall.blocker)];
-  if (stream) {
-    return program.instances[index(stall.blocker)].stream == *stream &&
+  if (!streams.empty()) {
+    return std::ranges::count(streams, program.instances[index(stall.blocker)].stream) > 0 &&
            blocker.start <= stall.begin && stall.end <= blocker.finish;
   }
   if (stall.cause == StallCause::kAllocation) return blocker.finish == stall.end;

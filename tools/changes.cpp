@@ -47,6 +47,9 @@ struct Row {
 constexpr auto kRows = std::to_array<Row>({
     {"keep the optimizer states in host memory and update there", "offload.optimizer", "host"},
     {"keep the optimizer states on the SSD and update on the CPU", "offload.optimizer", "ssd"},
+    {"keep the parameters in host memory too, one block ahead on the GPU", "offload.parameters",
+     "host", Training::kSame, updates_elsewhere},
+    {"move what blocks save for backward to host memory", "offload.activations", "host"},
     {"let each gradient leave for the host as it is made", "offload.gradients_leave",
      "during_backward", Training::kSame, updates_elsewhere},
     {"smaller transfers, and so smaller staging buffers", "offload.bucket", "64 MiB",

@@ -8,9 +8,16 @@
 
 namespace tidemark {
 
+bool keeps_parameters(const TrainingConfig& training, const Offload& offload) {
+  if (offload.parameters.to == ParameterOffload::To::kGpu) return false;
+  const bool same_tier = (offload.parameters.to == ParameterOffload::To::kSsd) ==
+                         (offload.optimizer == Offload::States::kSsd);
+  return cpu_optimizer(training).rounds_parameters || !same_tier;
+}
+
 InstanceId CpuUpdate::update(const Bucket& bucket, std::string name) {
-  const Bytes streamed = bucket.gradients + kept(bucket) * 2 +
-                         (optimizer_.rounds_parameters ? bucket.weights : Bytes(0));
+  const Bytes streamed =
+      bucket.gradients + kept(bucket) * 2 + (writes_parameters() ? bucket.weights : Bytes(0));
   return mover_.builder().add_instance({.stream = Stream::kCpuOptimizer,
                                         .phase = Phase::kOptimizer,
                                         .name = mover_.name(std::move(name)),

@@ -4,19 +4,34 @@
 
 #include "graph/buckets.hpp"
 #include "graph/cpu_optimizer.hpp"
+#include "graph/offload.hpp"
 #include "graph/offload/mover.hpp"
 
 namespace tidemark {
 
+// Whether parameters that are kept off the GPU need bytes of their own there: they are not the
+// optimizer's master weights.
+bool keeps_parameters(const TrainingConfig& training, const Offload& offload);
+
 // The CPU's work on buckets of parameters, as instances that stream DRAM.
 class CpuUpdate {
  public:
-  CpuUpdate(Mover& mover, const TrainingConfig& training)
-      : mover_(mover), optimizer_(cpu_optimizer(training)) {}
+  CpuUpdate(Mover& mover, const TrainingConfig& training, const Offload& offload)
+      : mover_(mover),
+        optimizer_(cpu_optimizer(training)),
+        parameters_(offload.parameters.to),
+        parameters_apart_(keeps_parameters(training, offload)) {}
 
   const CpuOptimizer& optimizer() const { return optimizer_; }
   Bytes kept(const Bucket& bucket) const {
     return Bytes(bucket.elements * optimizer_.kept_bytes());
+  }
+
+  // Whether the step writes new parameters beside the master weights: rounded, or a copy that stays
+  // on the host where the master weights leave it.
+  bool writes_parameters() const {
+    return optimizer_.rounds_parameters ||
+           (parameters_apart_ && parameters_ == ParameterOffload::To::kHost);
   }
 
   // The optimizer's step.
@@ -30,6 +45,8 @@ class CpuUpdate {
 
   Mover& mover_;
   CpuOptimizer optimizer_;
+  ParameterOffload::To parameters_;
+  bool parameters_apart_;
   PathId path_ = kNoPath;
   Bandwidth cap_;
   PathId sum_path_ = kNoPath;

@@ -6,8 +6,18 @@
 
 namespace tidemark {
 
-InstanceId Mover::copy_out(Bytes bytes, std::string name) {
-  return transfer(Stream::kCopyOut, paths_.d2h, machine_.pcie.latency, bytes, std::move(name));
+InstanceId Mover::copy_out(Bytes bytes, std::string name, std::int16_t layer) {
+  return transfer(Stream::kCopyOut, paths_.d2h, machine_.pcie.latency, bytes, std::move(name),
+                  layer);
+}
+
+InstanceId Mover::fetch(Bytes bytes, std::string name, std::int16_t layer) {
+  return transfer(Stream::kFetch, paths_.h2d, machine_.pcie.latency, bytes, std::move(name), layer);
+}
+
+InstanceId Mover::read_to_fetch(Bytes bytes, std::string name, std::int16_t layer) {
+  return transfer(Stream::kNvmeFetch, paths_.nvme_read, machine_.ssd.latency, bytes,
+                  std::move(name), layer);
 }
 
 InstanceId Mover::copy_in(Bytes bytes, std::string name) {
@@ -19,9 +29,9 @@ InstanceId Mover::read(Bytes bytes, std::string name) {
                   std::move(name));
 }
 
-InstanceId Mover::write(Bytes bytes, std::string name) {
+InstanceId Mover::write(Bytes bytes, std::string name, std::int16_t layer) {
   return transfer(Stream::kNvmeWrite, paths_.nvme_write, machine_.ssd.latency, bytes,
-                  std::move(name));
+                  std::move(name), layer);
 }
 
 BufferId Mover::host(Category category, Bytes bytes, std::string text) {
@@ -54,11 +64,12 @@ NameId Mover::name(std::string text) {
 }
 
 InstanceId Mover::transfer(Stream stream, PathId path, SimTime latency, Bytes bytes,
-                           std::string text) {
+                           std::string text, std::int16_t layer) {
   ensure(path != kNoPath, "the machine has the links that the offload needs");
   return builder_.add_instance({.stream = stream,
                                 .phase = Phase::kTransfer,
                                 .name = name(std::move(text)),
+                                .layer = layer,
                                 .path = path,
                                 .fixed = latency,
                                 .bytes = bytes});

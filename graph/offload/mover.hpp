@@ -2,6 +2,7 @@
 // The words in which strategies add what they move: transfers by where they go, bytes by where they
 // stay. Everything gets a name in the graph.
 
+#include <cstdint>
 #include <string>
 
 #include "graph/machine_paths.hpp"
@@ -17,10 +18,13 @@ class Mover {
       : builder_(builder), graph_(graph), machine_(machine), paths_(paths) {}
 
   // Transfers. A link that the machine has not is an InternalError.
-  InstanceId copy_out(Bytes bytes, std::string name);
+  InstanceId copy_out(Bytes bytes, std::string name, std::int16_t layer = -1);
   InstanceId copy_in(Bytes bytes, std::string name);
-  InstanceId read(Bytes bytes, std::string name);   // from the SSD to the host
-  InstanceId write(Bytes bytes, std::string name);  // from the host to the SSD
+  InstanceId read(Bytes bytes, std::string name);  // from the SSD to the host
+  InstanceId write(Bytes bytes, std::string name, std::int16_t layer = -1);  // to the SSD
+  // As copy_in and read, for what forward and backward wait for.
+  InstanceId fetch(Bytes bytes, std::string name, std::int16_t layer);
+  InstanceId read_to_fetch(Bytes bytes, std::string name, std::int16_t layer);
 
   // Bytes on the host from the first to the last instance that uses them.
   BufferId host(Category category, Bytes bytes, std::string name);
@@ -41,7 +45,8 @@ class Mover {
   const Machine& machine() const { return machine_; }
 
  private:
-  InstanceId transfer(Stream stream, PathId path, SimTime latency, Bytes bytes, std::string name);
+  InstanceId transfer(Stream stream, PathId path, SimTime latency, Bytes bytes, std::string name,
+                      std::int16_t layer = -1);
 
   ProgramBuilder& builder_;
   StepGraph& graph_;

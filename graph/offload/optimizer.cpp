@@ -18,10 +18,13 @@ std::string of_bucket(std::size_t i) { return " of bucket " + std::to_string(i);
 class OptimizerOffload {
  public:
   OptimizerOffload(Mover& mover, const Departures& departures, const Stays& stays,
-                   const TrainingConfig& training, const Offload& offload)
+                   const TrainingConfig& training, const Offload& offload,
+                   const std::vector<InstanceId>& parameter_reads)
       : mover_(mover),
-        cpu_(mover, training),
+        cpu_(mover, training, offload),
         offload_(offload),
+        parameter_reads_(parameter_reads),
+        parameters_apart_(keeps_parameters(training, offload)),
         buckets_(gradient_buckets(mover.graph(), offload.bucket)),
         gradients_(mover, departures, stays, cpu_, offload, buckets_),
         on_ssd_(offload.optimizer == Offload::States::kSsd) {}
@@ -100,6 +103,7 @@ class OptimizerOffload {
   }
 
   void add_parameters(std::size_t i) {
+    if (offload_.parameters.to != ParameterOffload::To::kGpu) return keep_parameters(i);
     const Bucket& bucket = buckets_[i];
     const InstanceId copy =
         mover_.copy_in(bucket.weights, "parameters" + of_bucket(i) + " to the GPU");
@@ -108,19 +112,40 @@ class OptimizerOffload {
     for (const std::uint32_t p : bucket.parameters) {
       mover_.use(copy, BufferId{index(mover_.graph().parameters[p].weight)});
     }
+    take_new_parameters(i, copy);
+  }
+
+  // Of parameters that are kept off the GPU. On the host the update has written them; to the SSD
+  // they go by themselves, unless they are the master weights.
+  void keep_parameters(std::size_t i) {
+    const Bucket& bucket = buckets_[i];
+    for (const std::uint32_t p : bucket.parameters) {
+      if (parameter_reads_[p] != kNoInstance) mover_.depend(updates_[i], parameter_reads_[p]);
+    }
+    if (offload_.parameters.to == ParameterOffload::To::kHost || !parameters_apart_) return;
+    const InstanceId write =
+        mover_.write(bucket.weights, "parameters" + of_bucket(i) + " to the SSD");
+    mover_.depend(write, updates_[i]);
+    take_new_parameters(i, write);
+  }
+
+  // From where the update has put them on the host.
+  void take_new_parameters(std::size_t i, InstanceId transfer) {
     if (cpu_.optimizer().rounds_parameters) {
       const BufferId rounded =
-          mover_.host(Category::kStaging, bucket.weights, "parameters" + of_bucket(i));
+          mover_.host(Category::kStaging, buckets_[i].weights, "parameters" + of_bucket(i));
       mover_.use(updates_[i], rounded);
-      mover_.use(copy, rounded);
+      mover_.use(transfer, rounded);
     } else if (on_ssd_) {
-      pool_->end(i, copy);
+      pool_->end(i, transfer);
     }
   }
 
   Mover& mover_;
   CpuUpdate cpu_;
   const Offload& offload_;
+  const std::vector<InstanceId>& parameter_reads_;
+  bool parameters_apart_;
   const std::vector<Bucket> buckets_;
   GradientMoves gradients_;
   bool on_ssd_;
@@ -131,8 +156,9 @@ class OptimizerOffload {
 }  // namespace
 
 void offload_optimizer(Mover& mover, const Departures& departures, const Stays& stays,
-                       const TrainingConfig& training, const Offload& offload) {
-  OptimizerOffload(mover, departures, stays, training, offload).add();
+                       const TrainingConfig& training, const Offload& offload,
+                       const std::vector<InstanceId>& parameter_reads) {
+  OptimizerOffload(mover, departures, stays, training, offload, parameter_reads).add();
 }
 
 }  // namespace tidemark

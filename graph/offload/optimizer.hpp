@@ -20,8 +20,14 @@
 // and backward; the parameters come in when backward has read the old ones. This step's gradients
 // stay on the host for the next: a second set of them.
 //
+// Where parameters are kept off the GPU, nothing comes in: on the host the update has written them
+// where they are kept, to an SSD an nvme_write takes them. The update waits for the last fetch of
+// the old ones.
+//
 // A gradient's HBM comes free when its copy ends. An op that writes a gradient again (zeroes it for
 // the next step) waits for that copy.
+
+#include <vector>
 
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
@@ -31,7 +37,9 @@
 namespace tidemark {
 
 // Adds that to the mover's program for all parameters that are updated elsewhere.
+// `parameter_reads`: what fetch_parameters() returns.
 void offload_optimizer(Mover& mover, const Departures& departures, const Stays& stays,
-                       const TrainingConfig& training, const Offload& offload);
+                       const TrainingConfig& training, const Offload& offload,
+                       const std::vector<InstanceId>& parameter_reads);
 
 }  // namespace tidemark

@@ -9,14 +9,13 @@ namespace tidemark {
 Stays::Stays(const StepGraph& graph) : row_(graph.tensors.size(), kNoIndex) {}
 
 void Stays::divide(TensorId tensor, std::span<const Stay> stays) {
-  ensure(!stays.empty() && !divided(tensor), "a tensor is divided once, into stays");
+  ensure(!divided(tensor), "a tensor is divided once");
   row_[index(tensor)] = static_cast<std::uint32_t>(first_.size() - 1);
   for (std::size_t k = 0; k < stays.size(); ++k) {
     const Stay& stay = stays[k];
     // kNoOp is the largest index, so that a stay without end ends after all ops.
     ensure(stay.first == kNoOp || index(stay.first) <= index(stay.last),
-           "a stay is not over "
-           "before it begins");
+           "a stay does not end before it begins");
     ensure(k == 0 || (stay.first != kNoOp && index(stays[k - 1].last) < index(stay.first)),
            "stays are disjoint and in order");
     placed_.push_back({stay, kNoBuffer});
@@ -41,6 +40,8 @@ void Stays::add_buffers(ProgramBuilder& builder, const StepGraph& graph) {
     const Tensor& tensor = graph.tensors[i];
     if (row_[i] == kNoIndex) {
       add(i, tensor.initial(), tensor.persistent());
+    } else if (first_[row_[i]] == first_[row_[i] + 1]) {
+      add(i, false, false);
     } else {
       add_stay(i, placed_[first_[row_[i]]]);
     }

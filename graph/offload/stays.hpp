@@ -35,7 +35,8 @@ class Stays {
   void divide(TensorId tensor, std::span<const Stay> stays);
   bool divided(TensorId tensor) const { return row_[index(tensor)] != kNoIndex; }
 
-  // Adds buffer i for the first stay of tensor i, and then one for each further stay.
+  // Adds buffer i for the first stay of tensor i (in use by nothing if it has none), and then one
+  // for each further stay.
   void add_buffers(ProgramBuilder& builder, const StepGraph& graph);
 
   // The buffer that holds `tensor` during `op`; kNoBuffer: it is not in HBM then. Buffers must have

@@ -30,10 +30,13 @@ Departures departures_of(const StepGraph& graph, const Offload& offload) {
 }
 
 void move_all(Mover& mover, const Departures& departures, const Stays& stays,
-              const TrainingConfig& training, const Offload& offload) {
-  if (offload.updates_on_cpu()) offload_optimizer(mover, departures, stays, training, offload);
+              const TrainingConfig& training, const Offload& offload,
+              const std::vector<InstanceId>& parameter_reads) {
+  if (offload.updates_on_cpu()) {
+    offload_optimizer(mover, departures, stays, training, offload, parameter_reads);
+  }
   if (offload.moves_gradients()) {
-    CpuUpdate cpu(mover, training);
+    CpuUpdate cpu(mover, training, offload);
     for (const UpdateOn kind : {UpdateOn::kGpu, UpdateOn::kStreamed}) {
       const std::vector<Bucket> buckets = gradient_buckets(mover.graph(), offload.bucket, kind);
       GradientMoves gradients(mover, departures, stays, cpu, offload, buckets);

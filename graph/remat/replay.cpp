@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "graph/categories.hpp"
@@ -126,7 +127,9 @@ class Replay {
   void copy_saves() {
     for (const SavedBy& row : from_.saves) {
       const TensorId now = current_[index(row.tensor)];
-      to_.saves.push_back({now, row.node});
+      std::uint32_t op = position_[index(row.op)];
+      if (!to_.tensor(now).initial()) op = std::max(op, index(to_.tensor(now).producer));
+      to_.saves.push_back({now, row.node, OpId{op}});
     }
   }
 

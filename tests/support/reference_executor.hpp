@@ -204,12 +204,14 @@ class ReferenceExecutor {
   sim::StallCause cause_of(InstanceId id) const {
     switch (program_.instances[index(id)].stream) {
       case Stream::kCopyIn:
+      case Stream::kFetch:
         return sim::StallCause::kPcieH2d;
       case Stream::kCopyOut:
         return sim::StallCause::kPcieD2h;
       case Stream::kCpuOptimizer:
         return sim::StallCause::kCpuOptimizer;
       case Stream::kNvmeRead:
+      case Stream::kNvmeFetch:
         return sim::StallCause::kNvmeRead;
       case Stream::kNvmeWrite:
         return sim::StallCause::kNvmeWrite;

@@ -111,6 +111,15 @@ std::string keys() {
   return table.render(kWidth);
 }
 
+std::string options_text(const scenarios::Section& section) {
+  std::string out;
+  for (const OptionSpec& option : section.options) {
+    for (const std::string& line : wrap(option_text(option), kWidth - 4))
+      out += "    " + line + '\n';
+  }
+  return out;
+}
+
 // What a strategy is made of.
 std::string strategies() {
   std::string out =
@@ -120,11 +129,13 @@ std::string strategies() {
   if (const scenarios::Section* offload = scenarios::find_section("offload")) {
     out += fmt::format("\noffload: PRESET, or a mapping that says {}\n\n", offload->summary);
     out += presets_text() + '\n';
-    for (const OptionSpec& option : offload->options) {
-      for (const std::string& line : wrap(option_text(option), kWidth - 4)) {
-        out += "    " + line + '\n';
-      }
-    }
+    out += options_text(*offload);
+  }
+  for (const char* name : {"offload.activations", "offload.parameters"}) {
+    const scenarios::Section* moved = scenarios::find_section(name);
+    if (moved == nullptr) continue;
+    out += fmt::format("\n{}: PLACE, or a mapping: {}\n\n", name, moved->summary);
+    out += options_text(*moved);
   }
   return out;
 }

@@ -1,0 +1,174 @@
+#include "graph/offload/activations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "graph/offload/staging.hpp"
+#include "hardware/ensure.hpp"
+
+namespace tidemark {
+namespace {
+
+using To = ActivationOffload::To;
+
+// All tensors of a pass are on the host when its forward has ended, and none when its backward has.
+std::vector<SavedTensor> with_room(const std::vector<SavedTensor>& tensors, const StepGraph& graph,
+                                   Bytes pool) {
+  const std::vector<Visit> walk = visits(graph);
+  std::vector<SavedTensor> taken;
+  std::uint32_t pass = kNoIndex;
+  Bytes used;
+  for (const SavedTensor& x : tensors) {
+    if (std::exchange(pass, walk[x.visit].start) != walk[x.visit].start) used = Bytes(0);
+    const Bytes bytes = graph.tensor(x.tensor).bytes;
+    if (used + bytes > pool) continue;
+    used += bytes;
+    taken.push_back(x);
+  }
+  return taken;
+}
+
+class ActivationTransfers {
+ public:
+  ActivationTransfers(Mover& mover, const ActivationOffload& options,
+                      const std::vector<SavedTensor>& chosen, const Stays& stays)
+      : mover_(mover),
+        options_(options),
+        chosen_(chosen),
+        stays_(stays),
+        kept_(chosen.size(), kNoBuffer),
+        out_(chosen.size(), kNoInstance) {
+    if (options.to == To::kSsd) {
+      staging_.emplace(options.pool.count > 0 ? options.pool : kStagingPool);
+    }
+  }
+
+  // In the order in which they are issued, which is that of the streams.
+  void add() {
+    struct Turn {
+      OpId after{};
+      bool in = false;
+      OpId first_use{};
+      std::size_t row = 0;
+    };
+    std::vector<Turn> turns;
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      turns.push_back({chosen_[i].saved, false, chosen_[i].saved, i});
+      turns.push_back({chosen_[i].fetch_after, true, chosen_[i].first_backward, i});
+    }
+    std::ranges::stable_sort(turns, {}, [](const Turn& turn) {
+      return std::tuple(turn.after, turn.in, turn.first_use);
+    });
+    for (const Turn& turn : turns) {
+      if (turn.in) {
+        add_in(turn.row);
+      } else {
+        add_out(turn.row);
+      }
+    }
+  }
+
+ private:
+  const Tensor& tensor(const SavedTensor& x) const { return mover_.graph().tensor(x.tensor); }
+
+  std::string name(const SavedTensor& x, const char* way) const {
+    return std::string(mover_.graph().name(tensor(x).name)) + way;
+  }
+
+  BufferId buffer(const SavedTensor& x, Tier tier, Category category) {
+    return mover_.builder().add_buffer(
+        {.bytes = tensor(x).bytes, .tier = tier, .category = category, .tensor = x.tensor});
+  }
+
+  void add_out(std::size_t row) {
+    const SavedTensor& x = chosen_[row];
+    const Tensor& what = tensor(x);
+    const InstanceId copy = mover_.copy_out(what.bytes, name(x, " to the host"), what.layer);
+    mover_.after(copy, x.saved);
+    mover_.use(copy, stays_.buffer_of_stay(x.tensor, 0));
+    InstanceId last = copy;
+    if (options_.to == To::kHost) {
+      kept_[row] = buffer(x, Tier::kHost, what.category);
+      mover_.use(copy, kept_[row]);
+    } else {
+      kept_[row] = buffer(x, Tier::kSsd, what.category);
+      last = mover_.write(what.bytes, name(x, " to the SSD"), what.layer);
+      mover_.depend(last, copy);
+      mover_.use(last, kept_[row]);
+      pass_staging(x, copy, last);
+    }
+    out_[row] = last;
+    if (options_.synchronous) mover_.before(OpId{index(x.saved) + 1}, last);
+  }
+
+  void add_in(std::size_t row) {
+    const SavedTensor& x = chosen_[row];
+    const Tensor& what = tensor(x);
+    std::optional<InstanceId> read;
+    if (options_.to == To::kSsd) {
+      read = mover_.read_to_fetch(what.bytes, name(x, " from the SSD"), what.layer);
+      mover_.after(*read, x.fetch_after);
+      mover_.depend(*read, out_[row]);
+      mover_.use(*read, kept_[row]);
+    }
+    const InstanceId copy = mover_.fetch(what.bytes, name(x, " to the GPU"), what.layer);
+    mover_.after(copy, x.fetch_after);
+    mover_.depend(copy, read.value_or(out_[row]));
+    mover_.use(copy, stays_.buffer_of_stay(x.tensor, 1));
+    mover_.before(x.first_backward, copy);
+    if (read) {
+      pass_staging(x, *read, copy);
+    } else {
+      mover_.use(copy, kept_[row]);
+    }
+  }
+
+  void pass_staging(const SavedTensor& x, InstanceId first_leg, InstanceId second_leg) {
+    const BufferId staged = buffer(x, Tier::kHost, Category::kStaging);
+    mover_.use(first_leg, staged);
+    mover_.use(second_leg, staged);
+    staging_->pass(mover_.builder(), first_leg, second_leg, tensor(x).bytes);
+  }
+
+  Mover& mover_;
+  const ActivationOffload& options_;
+  const std::vector<SavedTensor>& chosen_;
+  const Stays& stays_;
+  std::vector<BufferId> kept_;   // by row of chosen_: on the host, or on the SSD
+  std::vector<InstanceId> out_;  // by row: when it has arrived there
+  std::optional<Staging> staging_;
+};
+
+}  // namespace
+
+std::vector<SavedTensor> choose_activations(const StepGraph& graph,
+                                            const ActivationOffload& options,
+                                            const Machine& machine, const Starts& starts,
+                                            Stays& stays) {
+  if (options.to == To::kGpu) return {};
+  std::vector<SavedTensor> chosen = saved_tensors(graph, options);
+  if (options.when == ActivationOffload::When::kFitsInWindow) {
+    chosen = fit_in_windows(chosen, graph, starts, copy_times(machine, options.to));
+  }
+  if (options.to == To::kHost && options.pool.count > 0) {
+    chosen = with_room(chosen, graph, options.pool);
+  }
+  for (const SavedTensor& x : chosen) {
+    const std::array<Stay, 2> parts{Stay{graph.tensor(x.tensor).producer, x.last_forward},
+                                    Stay{x.first_backward, x.last_backward}};
+    stays.divide(x.tensor, parts);
+  }
+  return chosen;
+}
+
+void offload_activations(Mover& mover, const ActivationOffload& options,
+                         const std::vector<SavedTensor>& chosen, const Stays& stays) {
+  ActivationTransfers(mover, options, chosen, stays).add();
+}
+
+}  // namespace tidemark
