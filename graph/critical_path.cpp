@@ -11,9 +11,9 @@
 namespace tidemark {
 namespace {
 
-DependencyGraph dependency_graph(const Program& program) {
+DependencyGraph dependency_graph(const Program& program, std::span<const Precedence> more) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  edges.reserve(program.dependency.size() + program.instances.size());
+  edges.reserve(program.dependency.size() + program.instances.size() + more.size());
   for (const std::vector<InstanceId>& order : program.order) {
     for (std::size_t i = 1; i < order.size(); ++i) {
       edges.emplace_back(index(order[i - 1]), index(order[i]));
@@ -25,6 +25,7 @@ DependencyGraph dependency_graph(const Program& program) {
       edges.emplace_back(index(earlier), i);
     }
   }
+  for (const Precedence& pair : more) edges.emplace_back(index(pair.earlier), index(pair.later));
   return {boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), instances};
 }
 
@@ -84,7 +85,12 @@ CriticalPath<InstanceId> critical_path(const Program& program) {
   for (std::uint32_t i = 0; i < durations.size(); ++i) {
     durations[i] = uncontended_time(program, InstanceId{i});
   }
-  return with_ids<InstanceId>(longest_path(dependency_graph(program), durations));
+  return critical_path(program, durations, {});
+}
+
+CriticalPath<InstanceId> critical_path(const Program& program, std::span<const SimTime> durations,
+                                       std::span<const Precedence> more) {
+  return with_ids<InstanceId>(longest_path(dependency_graph(program, more), durations));
 }
 
 SimTime uncontended_time(const Program& program, InstanceId id) {
