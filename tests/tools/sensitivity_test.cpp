@@ -149,7 +149,8 @@ TEST_CASE("more HBM is what a step without room needs") {
 TEST_CASE("the rate that hides a copy behind a kernel is its bytes over the kernel's time") {
   // Within 1 % of 1 ms: 10 MB in 1.01 ms, 9.90 GB/s, found from below and from above.
   const double expected = 10e6 / 1.01e-3;
-  for (const std::int64_t has : {1'000'000'000, 9'000'000'000, 10'000'000'000, 64'000'000'000}) {
+  for (const std::int64_t gigabytes : {1, 9, 10, 64}) {
+    const std::int64_t has = gigabytes * 1'000'000'000;
     CAPTURE(has);
     const LeastRate least = least_rate(has, kernel_beside_copy(has), 1'000_us, kernel_beside_copy);
     CHECK(static_cast<double>(least.rate) >= expected * (1 - 1e-9));
@@ -204,6 +205,22 @@ TEST_CASE("a mover cannot hide what another holds up, and that one is named") {
   CHECK(in.needs < in.has);  // it holds nothing up
   CHECK(needed(found, "nvme_write").needs > 10'000'000);
   CHECK(found.step_endless < found.step_time / 2);
+
+  // With all else infinitely fast, writing at the rate that hides it is as good as in no time.
+  const Needed& writes = needed(found, "nvme_write");
+  CHECK(writes.to_hide > writes.needs);
+  RunSpec fast = run;
+  fast.machine.pcie.h2d = fast.machine.pcie.d2h = Bandwidth(kEndlessRate);
+  fast.machine.pcie.both = Bandwidth(2 * kEndlessRate);
+  fast.machine.host.bandwidth = fast.machine.ssd.read = Bandwidth(kEndlessRate);
+  fast.machine.host.cpu_optimizer = FlopRate(kEndlessRate);
+  const auto at = [&](std::int64_t rate) {
+    fast.machine.ssd.write = Bandwidth(rate);
+    return step_time(fast);
+  };
+  CHECK(found.step_endless == at(kEndlessRate));
+  CHECK(as_good_as(at(writes.to_hide), found.step_endless));
+  CHECK(!as_good_as(at(writes.to_hide * 99 / 100), found.step_endless));
 }
 
 TEST_CASE("sensitivities do not depend on what else is asked at the same time") {
@@ -246,7 +263,7 @@ TEST_CASE("sensitivities as JSON have the names that programs rely on") {
     CHECK(only["effects"][0].contains(key));
   }
   for (const char* key : {"mover", "moves_bytes", "has_per_s", "needs_per_s", "step_time_s",
-                          "endless_step_time_s", "hidden", "binds", "binds_s"}) {
+                          "endless_step_time_s", "to_hide_per_s", "hidden", "binds", "binds_s"}) {
     CHECK(only["bandwidth_needed"][0].contains(key));
   }
 }

@@ -38,6 +38,12 @@ std::string text_of(Bandwidth rate) { return rate.count > 0 ? format_bandwidth(r
 std::string text_of(FlopRate rate) { return rate.count > 0 ? format_flop_rate(rate) : ""; }
 std::string text_of(SimTime time) { return time.count() > 0 ? format_time(time) : ""; }
 
+// "2 x 5.0 GB/s"
+std::string of_drives(const Ssd& ssd, Bandwidth rate) {
+  const std::string each = text_of(rate);
+  return each.empty() || ssd.drives == 1 ? each : std::to_string(ssd.drives) + " x " + each;
+}
+
 constexpr auto kFigures = std::to_array<Figure>({
     {"matmul", "GPU matmul rate",
      [](Machine& m) {
@@ -57,7 +63,7 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](const Machine& m) { return text_of(m.pcie.h2d); }},
     {"pcie_d2h", "PCIe to the host", [](Machine& m) { more_of(m.pcie, &Pcie::d2h); },
      [](const Machine& m) { return text_of(m.pcie.d2h); }},
-    {"pcie_both", "PCIe, both ways at once", [](Machine& m) { more(m.pcie.both); },
+    {"pcie_both", "PCIe both ways", [](Machine& m) { more(m.pcie.both); },
      [](const Machine& m) { return full_duplex(m.pcie) ? "" : text_of(m.pcie.both); }},
     {"pcie_latency", "PCIe latency", [](Machine& m) { less(m.pcie.latency); },
      [](const Machine& m) { return text_of(m.pcie.latency); }},
@@ -65,10 +71,10 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](const Machine& m) { return text_of(m.host.bandwidth); }},
     {"cpu_optimizer", "CPU optimizer", [](Machine& m) { more(m.host.cpu_optimizer); },
      [](const Machine& m) { return text_of(m.host.cpu_optimizer); }},
-    {"nvme_read", "NVMe read, a drive", [](Machine& m) { more(m.ssd.read); },
-     [](const Machine& m) { return text_of(m.ssd.read); }},
-    {"nvme_write", "NVMe write, a drive", [](Machine& m) { more(m.ssd.write); },
-     [](const Machine& m) { return text_of(m.ssd.write); }},
+    {"nvme_read", "NVMe read", [](Machine& m) { more(m.ssd.read); },
+     [](const Machine& m) { return of_drives(m.ssd, m.ssd.read); }},
+    {"nvme_write", "NVMe write", [](Machine& m) { more(m.ssd.write); },
+     [](const Machine& m) { return of_drives(m.ssd, m.ssd.write); }},
     {"nvme_latency", "NVMe latency", [](Machine& m) { less(m.ssd.latency); },
      [](const Machine& m) { return text_of(m.ssd.latency); }},
     {"nvme_drives", "one more NVMe drive", [](Machine& m) { ++m.ssd.drives; },

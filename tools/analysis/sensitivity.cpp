@@ -52,14 +52,16 @@ class Questions {
     found_.step_time = now_.step_time;
     for (const Figure& figure : figures()) {
       if (figure.value(run.machine).empty()) continue;
-      found_.effects.push_back({.figure = &figure, .from = figure.value(run.machine), .to = {}});
+      Effect& effect = found_.effects.emplace_back();
+      effect.figure = &figure;
+      effect.from = figure.value(run.machine);
     }
     for (const Mover& mover : movers()) {
       if (mover.rate(run.machine) <= 0 || !uses(mover)) continue;
-      found_.needed.push_back({.mover = &mover, .moves = {}, .has = mover.rate(run.machine)});
-      if (mover.link) {
-        found_.needed.back().moves = now_.moved[static_cast<std::size_t>(*mover.link)];
-      }
+      Needed& needed = found_.needed.emplace_back();
+      needed.mover = &mover;
+      needed.has = mover.rate(run.machine);
+      if (mover.link) needed.moves = now_.moved[static_cast<std::size_t>(*mover.link)];
     }
     played_ = 1;
     if (found_.needed.empty()) {
@@ -121,11 +123,20 @@ class Questions {
         needed.binds_for = endless.critical_path[static_cast<std::size_t>(*needed.binds)];
       }
     }
-    const LeastRate least = least_rate(
-        needed.has, now_.step_time, needed.step_endless,
-        [&](std::int64_t rate) { return step_time(with_rate(what_if_.machine(), mover, rate)); });
+    const LeastRate least =
+        least_rate_on(what_if_.machine(), needed, now_.step_time, needed.step_endless);
     needed.needs = least.rate;
     needed.step_needed = least.time;
+    const Machine others = with_all_endless(what_if_.machine());
+    const SimTime alone = step_time(with_rate(others, mover, needed.has));
+    needed.to_hide = least_rate_on(others, needed, alone, found_.step_endless).rate;
+  }
+
+  LeastRate least_rate_on(const Machine& machine, const Needed& needed, SimTime now,
+                          SimTime endless) {
+    return least_rate(needed.has, now, endless, [&](std::int64_t rate) {
+      return step_time(with_rate(machine, *needed.mover, rate));
+    });
   }
 
   WhatIfs what_if_;

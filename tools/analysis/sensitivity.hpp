@@ -34,7 +34,9 @@ struct Needed {
   // and tried, so it holds even where the step time is not monotonous in the rate. 0: any rate
   // does.
   std::int64_t needs = 0;
-  SimTime step_needed{};   // at that rate
+  SimTime step_needed{};  // at that rate
+  // The same with all other movers infinitely fast: what hides this traffic behind computing.
+  std::int64_t to_hide = 0;
   SimTime step_endless{};  // with the mover infinitely fast; what is behind it and latencies stay
   bool hidden = false;     // then the step is as fast as with all movers infinitely fast
   std::optional<Resource> binds;  // else: what holds the step up then

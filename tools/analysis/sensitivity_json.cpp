@@ -26,6 +26,7 @@ Json needed_json(const Needed& needed) {
           {"needs_per_s", needed.needs},
           {"step_time_s", seconds(needed.step_needed)},
           {"endless_step_time_s", seconds(needed.step_endless)},
+          {"to_hide_per_s", needed.to_hide},
           {"hidden", needed.hidden},
           {"binds", needed.binds ? Json(kResourceNames[static_cast<std::size_t>(*needed.binds)])
                                  : Json(nullptr)},

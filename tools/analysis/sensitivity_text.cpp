@@ -68,10 +68,14 @@ void append_effects(std::string& out, const Sensitivity& run, std::size_t width)
                  width);
 }
 
-std::string verdict(const Needed& needed) {
-  if (needed.hidden) return needed.needs <= needed.has ? "hidden as it is" : "hidden then";
-  if (!needed.binds) return "not alone: another mover binds";
-  return fmt::format("not alone: {} for {}", spoken(*needed.binds), format_time(needed.binds_for));
+std::string waits_for(const Needed& needed) {
+  if (needed.hidden) return "nothing that moves";
+  if (!needed.binds) return "another";
+  return fmt::format("{} {}", spoken(*needed.binds), format_time(needed.binds_for));
+}
+
+std::string rate_text(const Needed& needed, std::int64_t rate) {
+  return rate > 0 ? needed.mover->text(rate) : "any";
 }
 
 void append_needed(std::string& out, const Sensitivity& run, std::size_t width) {
@@ -84,13 +88,14 @@ void append_needed(std::string& out, const Sensitivity& run, std::size_t width) 
                    {"has"},
                    {"needs"},
                    {"step then"},
-                   {"hidden?", Align::kLeft, 36}});
+                   {"then waits for", Align::kLeft, 24},
+                   {"hides at"}});
   for (const Needed& needed : run.needed) {
     table.add_row({std::string(needed.mover->words),
                    needed.moves.count > 0 ? format_bytes(needed.moves) : "-",
-                   needed.mover->text(needed.has),
-                   needed.needs > 0 ? needed.mover->text(needed.needs) : "any",
-                   format_time(needed.step_needed), verdict(needed)});
+                   rate_text(needed, needed.has), rate_text(needed, needed.needs),
+                   format_time(needed.step_needed), waits_for(needed),
+                   rate_text(needed, needed.to_hide)});
   }
   out += table.render(width);
 }
@@ -129,6 +134,10 @@ std::string sensitivity_text(std::span<const ScenarioSensitivities> scenarios, s
                                "it is with this mover infinitely fast, found by simulations to "
                                "half a percent; latencies stay",
                                100 * kHidden),
+                   width);
+    append_wrapped(out,
+                   "hides at: the same with all other movers infinitely fast, that is, behind "
+                   "computing alone",
                    width);
   }
   return out;
