@@ -34,16 +34,23 @@ Grants::Grants(const Program& program, const Result& result) : result_(result) {
   std::ranges::sort(grants_, {}, [](const Grant& g) { return index(g.instance); });
 }
 
-// Without one of its own, another instance has taken what it waited for, in the same instant.
+// Without one of its own, another instance has taken what it waited for, in the same instant: after
+// the first free of that instant, whatever is freed in later rounds of it.
 Grant Grants::of(InstanceId instance) const {
   const auto at = std::ranges::lower_bound(grants_, index(instance), {},
                                            [](const Grant& g) { return index(g.instance); });
   if (at != grants_.end() && at->instance == instance) return *at;
   const SimTime start = result_.records[index(instance)].start;
   const auto later = std::ranges::upper_bound(result_.memory, start, {}, &MemoryEvent::time);
-  auto row = static_cast<std::size_t>(later - result_.memory.begin());
-  while (row > 0 && result_.memory[row - 1].allocated) --row;
-  return {instance, start, row == 0 ? kNoInstance : result_.memory[row - 1].instance};
+  Grant grant{instance, start, kNoInstance};
+  for (auto row = later; row != result_.memory.begin();) {
+    const MemoryEvent& event = *--row;
+    if (event.allocated) continue;
+    if (grant.freed_by != kNoInstance && event.time != grant.time) break;
+    grant.time = event.time;
+    grant.freed_by = event.instance;
+  }
+  return grant;
 }
 
 }  // namespace tidemark::sim

@@ -157,7 +157,7 @@ TEST_CASE("what limits a step is split by resource and adds up to the step") {
   CHECK(sum(limits) == result.end);
   CHECK(result.end == 47_ps);
   CHECK(limits_text(limits) ==  // of 47: 21.3, 17.0, 17.0, 17.0, 14.9, 12.8
-        "recompute 21 %, matmul 17 %, attention 17 %, launches 17 %, PCIe to the GPU 15 %, "
+        "recompute 21 %, matmul 17 %, attention 17 %, launches 17 %, PCIe in 15 %, "
         "streaming kernels 13 %");
 }
 

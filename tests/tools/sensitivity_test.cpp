@@ -70,7 +70,7 @@ TEST_CASE("a step that only computes is as much faster as its matmuls are") {
   // matmuls each and more, so 200 ps of rounding is generous.
   const Effect& faster = effect(found, "matmul");
   CHECK(std::abs((faster.saves - report.matmul / 11).count()) < 200);
-  CHECK(faster.saves > 1'000'000_ps);
+  CHECK(faster.saves > 50'000_ps);
   CHECK(faster.step_time == found.step_time - faster.saves);
   for (const Effect& other : found.effects) {
     CAPTURE(other.figure->name);
@@ -250,7 +250,7 @@ TEST_CASE("sensitivities as text stay within the width and name what has no effe
     CHECK(line.size() <= 100);
   }
   CHECK(text.find("no effect: ") != std::string::npos);
-  CHECK(text.find("do, micro_batch 2: ") != std::string::npos);
+  CHECK(text.find("micro_batch 2: ") != std::string::npos);
 }
 
 TEST_CASE("sensitivities as JSON have the names that programs rely on") {

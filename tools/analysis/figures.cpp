@@ -59,9 +59,9 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](const Machine& m) { return format_bytes(m.gpu.capacity); }},
     {"launch_latency", "launch latency", [](Machine& m) { less(m.gpu.launch_latency); },
      [](const Machine& m) { return text_of(m.gpu.launch_latency); }},
-    {"pcie_h2d", "PCIe to the GPU", [](Machine& m) { more_of(m.pcie, &Pcie::h2d); },
+    {"pcie_h2d", "PCIe in", [](Machine& m) { more_of(m.pcie, &Pcie::h2d); },
      [](const Machine& m) { return text_of(m.pcie.h2d); }},
-    {"pcie_d2h", "PCIe to the host", [](Machine& m) { more_of(m.pcie, &Pcie::d2h); },
+    {"pcie_d2h", "PCIe out", [](Machine& m) { more_of(m.pcie, &Pcie::d2h); },
      [](const Machine& m) { return text_of(m.pcie.d2h); }},
     {"pcie_both", "PCIe both ways", [](Machine& m) { more(m.pcie.both); },
      [](const Machine& m) { return full_duplex(m.pcie) ? "" : text_of(m.pcie.both); }},
@@ -99,11 +99,9 @@ std::string bandwidth_text(std::int64_t rate) { return format_bandwidth(Bandwidt
 std::string flops_text(std::int64_t rate) { return format_flop_rate(FlopRate(rate)); }
 
 constexpr auto kMovers = std::to_array<Mover>({
-    {"pcie_h2d", "PCIe to the GPU", LinkKind::kPcieH2d,
-     [](const Machine& m) { return m.pcie.h2d.count; },
+    {"pcie_h2d", "PCIe in", LinkKind::kPcieH2d, [](const Machine& m) { return m.pcie.h2d.count; },
      [](Machine& m, std::int64_t rate) { set_link(m.pcie, &Pcie::h2d, rate); }, bandwidth_text},
-    {"pcie_d2h", "PCIe to the host", LinkKind::kPcieD2h,
-     [](const Machine& m) { return m.pcie.d2h.count; },
+    {"pcie_d2h", "PCIe out", LinkKind::kPcieD2h, [](const Machine& m) { return m.pcie.d2h.count; },
      [](Machine& m, std::int64_t rate) { set_link(m.pcie, &Pcie::d2h, rate); }, bandwidth_text},
     {"nvme_read", "NVMe read", LinkKind::kNvmeRead,
      [](const Machine& m) { return m.ssd.read.count * m.ssd.drives; },

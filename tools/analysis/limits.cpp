@@ -93,9 +93,9 @@ std::string_view spoken(Resource resource) {
     case Resource::kLaunch:
       return "launches";
     case Resource::kPcieH2d:
-      return "PCIe to the GPU";
+      return "PCIe in";
     case Resource::kPcieD2h:
-      return "PCIe to the host";
+      return "PCIe out";
     case Resource::kNvmeRead:
       return "NVMe read";
     case Resource::kNvmeWrite:

@@ -69,7 +69,7 @@ void append_effects(std::string& out, const Sensitivity& run, std::size_t width)
 }
 
 std::string waits_for(const Needed& needed) {
-  if (needed.hidden) return "nothing that moves";
+  if (needed.hidden) return "nothing";
   if (!needed.binds) return "another";
   return fmt::format("{} {}", spoken(*needed.binds), format_time(needed.binds_for));
 }
@@ -88,7 +88,7 @@ void append_needed(std::string& out, const Sensitivity& run, std::size_t width) 
                    {"has"},
                    {"needs"},
                    {"step then"},
-                   {"then waits for", Align::kLeft, 24},
+                   {"then waits for", Align::kLeft, 18},
                    {"hides at"}});
   for (const Needed& needed : run.needed) {
     table.add_row({std::string(needed.mover->words),
