@@ -13,12 +13,13 @@ namespace {
 
 enum class Orders : std::uint8_t { kAll, kCompute };
 
-DependencyGraph dependency_graph(const Program& program, Orders orders) {
+DependencyGraph dependency_graph(const Program& program, Orders orders,
+                                 std::span<const Precedence> more) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  edges.reserve(program.dependency.size() + program.instances.size());
+  edges.reserve(program.dependency.size() + program.instances.size() + more.size());
   for (std::size_t stream = 0; stream < program.order.size(); ++stream) {
-    if (orders == Orders::kCompute && stream != static_cast<std::size_t>(Stream::kCompute))
-      continue;
+    const bool compute = stream == static_cast<std::size_t>(Stream::kCompute);
+    if (orders == Orders::kCompute && !compute) continue;
     const std::vector<InstanceId>& order = program.order[stream];
     for (std::size_t i = 1; i < order.size(); ++i) {
       edges.emplace_back(index(order[i - 1]), index(order[i]));
@@ -30,6 +31,7 @@ DependencyGraph dependency_graph(const Program& program, Orders orders) {
       edges.emplace_back(index(earlier), i);
     }
   }
+  for (const Precedence& pair : more) edges.emplace_back(index(pair.earlier), index(pair.later));
   return {boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), instances};
 }
 
@@ -58,7 +60,7 @@ CriticalPath<InstanceId> longest_path(const Program& program, Orders orders) {
   for (std::uint32_t i = 0; i < durations.size(); ++i) {
     durations[i] = uncontended_time(program, InstanceId{i});
   }
-  return with_ids<InstanceId>(tidemark::longest_path(dependency_graph(program, orders), durations));
+  return with_ids<InstanceId>(tidemark::longest_path(dependency_graph(program, orders, {}), durations));
 }
 
 }  // namespace
@@ -98,6 +100,12 @@ CriticalPath<InstanceId> critical_path(const Program& program) {
 
 CriticalPath<InstanceId> dependency_path(const Program& program) {
   return longest_path(program, Orders::kCompute);
+}
+
+CriticalPath<InstanceId> critical_path(const Program& program, std::span<const SimTime> durations,
+                                       std::span<const Precedence> more) {
+  return with_ids<InstanceId>(
+      longest_path(dependency_graph(program, Orders::kAll, more), durations));
 }
 
 SimTime uncontended_time(const Program& program, InstanceId id) {

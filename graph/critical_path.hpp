@@ -34,6 +34,16 @@ CriticalPath<InstanceId> critical_path(const Program& program);
 // pass each other.
 CriticalPath<InstanceId> dependency_path(const Program& program);
 
+// `later` begins when `earlier` has finished, for a reason that the program does not state.
+struct Precedence {
+  InstanceId earlier{};
+  InstanceId later{};
+};
+
+// Of a program with a duration for each instance (by InstanceId) and some more precedences.
+CriticalPath<InstanceId> critical_path(const Program& program, std::span<const SimTime> durations,
+                                       std::span<const Precedence> more);
+
 // How long an instance takes when it has its links to itself: `fixed`, then the bytes at the rate
 // of the slowest link of its path or the path's cap, rounded up to a whole picosecond.
 SimTime uncontended_time(const Program& program, InstanceId instance);

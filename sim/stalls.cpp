@@ -1,10 +1,10 @@
 #include "sim/stalls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "hardware/ensure.hpp"
+#include "sim/grants.hpp"
 
 namespace tidemark::sim {
 namespace {
@@ -31,21 +31,14 @@ constexpr StallCause cause_of(Stream stream) {
   throw InternalError("the compute stream should not be what it waits for");
 }
 
-// When an instance whose start is later than its ready time got its memory, and thanks to whom.
-struct Grant {
-  InstanceId instance{};
-  SimTime time{};
-  std::size_t freed = 0;  // one more than the row of the last free before it in one of its tiers
-};
-
 class Attribution {
  public:
-  Attribution(const Program& program, const Result& result) : program_(program), result_(result) {
+  Attribution(const Program& program, const Result& result)
+      : program_(program), result_(result), grants_(program, result) {
     predecessor_.assign(program.instances.size(), kNoInstance);
     for (const std::vector<InstanceId>& order : program.order) {
       for (std::size_t i = 1; i < order.size(); ++i) predecessor_[index(order[i])] = order[i - 1];
     }
-    find_grants();
   }
 
   std::vector<Stall> run() {
@@ -63,61 +56,19 @@ class Attribution {
   }
 
  private:
-  void find_grants() {
-    std::array<std::size_t, kTierCount> last_free{};  // one more than the row of the event; 0: none
-    for (std::size_t row = 0; row < result_.memory.size(); ++row) {
-      const MemoryEvent& event = result_.memory[row];
-      std::size_t& freed = last_free[static_cast<std::size_t>(buffer(event).tier)];
-      if (!event.allocated) {
-        freed = row + 1;
-        continue;
-      }
-      if (event.instance == kNoInstance) continue;
-      const InstanceRecord& record = result_.records[index(event.instance)];
-      if (record.start == record.ready) continue;
-      if (grants_.empty() || grants_.back().instance != event.instance) {
-        grants_.push_back({event.instance, event.time, 0});
-      }
-      grants_.back().freed = std::max(grants_.back().freed, freed);
-    }
-    std::ranges::sort(grants_, {}, [](const Grant& g) { return index(g.instance); });
-  }
-
   // Covers (from, start of id], latest span first.
   void explain_start(InstanceId id, SimTime from, InstanceId waiting) {
     for (;;) {
       const InstanceRecord& record = result_.records[index(id)];
       if (record.start > record.ready) {
-        const Grant grant = grant_of(id);
+        const Grant grant = grants_.of(id);
         add(grant.time, record.start, from, StallCause::kAllocatorCall, waiting, id);
-        add(record.ready, grant.time, from, StallCause::kAllocation, waiting, freed_by(grant));
+        add(record.ready, grant.time, from, StallCause::kAllocation, waiting, grant.freed_by);
       }
       if (record.ready <= from) return;
       id = blocker_of(id, record.ready);
       add_run(id, from, waiting);
     }
-  }
-
-  // Without one of its own, or with one that nothing has just made room for, another instance has
-  // taken what it waited for, in the same instant.
-  Grant grant_of(InstanceId id) const {
-    const auto at = std::ranges::lower_bound(grants_, index(id), {},
-                                             [](const Grant& g) { return index(g.instance); });
-    const bool own = at != grants_.end() && at->instance == id;
-    if (own && at->freed > 0 && result_.memory[at->freed - 1].time == at->time) return *at;
-    const SimTime start = own ? at->time : result_.records[index(id)].start;
-    const auto later = std::ranges::upper_bound(result_.memory, start, {}, &MemoryEvent::time);
-    auto row = static_cast<std::size_t>(later - result_.memory.begin());
-    while (row > 0 && result_.memory[row - 1].allocated) --row;
-    return {id, start, row};
-  }
-
-  InstanceId freed_by(const Grant& grant) const {
-    return grant.freed == 0 ? kNoInstance : result_.memory[grant.freed - 1].instance;
-  }
-
-  const Buffer& buffer(const MemoryEvent& event) const {
-    return program_.buffers[index(event.buffer)];
   }
 
   // Covers (from, finish of id].
@@ -173,8 +124,8 @@ class Attribution {
 
   const Program& program_;
   const Result& result_;
+  Grants grants_;
   std::vector<InstanceId> predecessor_;  // on the same stream
-  std::vector<Grant> grants_;            // by instance
   std::vector<Stall> gap_;               // latest first
   std::vector<Stall> stalls_;
 };

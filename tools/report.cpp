@@ -192,6 +192,7 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
   report.recompute = account.recompute;
   report.stalls = account.stalled;
   report.traffic = result.moved;
+  report.critical_path = limits_of(graph, step.program, result, run.machine.gpu);
 
   const FlopRate peak = run.training.precision == Precision::kFp32 ? run.machine.gpu.matmul_32bit
                                                                    : run.machine.gpu.matmul_16bit;

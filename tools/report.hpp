@@ -20,6 +20,7 @@
 #include "sim/account.hpp"
 #include "sim/result.hpp"
 #include "tools/allocator_report.hpp"
+#include "tools/analysis/limits.hpp"
 #include "tools/remedies.hpp"
 
 namespace tidemark::tools {
@@ -100,6 +101,7 @@ struct Report {
   SimTime matmul{};     // of compute_busy: matmul and attention kernels
   SimTime recompute{};  // of compute_busy
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
+  ByResource critical_path{};                           // of step_time, to which it adds up
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
   AllocatorReport allocator;                            // of HBM
   std::string bottleneck;                               // one sentence

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "graph/lower.hpp"
 #include "graph/offload/strategy.hpp"
@@ -35,7 +36,15 @@ LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
 }
 
 PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
-  PlannedStep step{lower_run(run, kind), {}};
+  PlannedStep step{lower_run(run, kind), {}, 0};
+  step.lowered_names = step.graph.names.size();
+  step.program = plan(step.graph, run.training, run.offload, run.machine);
+  return step;
+}
+
+PlannedStep planned_anew(const scenarios::RunSpec& run, const PlannedStep& lowered) {
+  PlannedStep step{lowered.graph, {}, lowered.lowered_names};
+  step.graph.names.resize(step.lowered_names);
   step.program = plan(step.graph, run.training, run.offload, run.machine);
   return step;
 }
@@ -87,9 +96,32 @@ std::vector<sim::KeptBuffer> carried_over(const PlannedStep& before,
 }
 
 Steps::Steps(const scenarios::RunSpec& run)
-    : first_(plan_step(run, StepKind::kFirst)), steady_(plan_step(run, StepKind::kSteady)) {}
+    : run_(run),
+      first_(plan_step(run, StepKind::kFirst)),
+      steady_(plan_step(run, StepKind::kSteady)) {}
+
+Steps::Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady)
+    : run_(std::move(run)), first_(std::move(first)), steady_(std::move(steady)) {}
+
+Steps Steps::on(const Machine& machine) const {
+  scenarios::RunSpec run = run_;
+  run.machine = machine;
+  PlannedStep first = planned_anew(run, first_);
+  PlannedStep steady = planned_anew(run, steady_);
+  return {std::move(run), std::move(first), std::move(steady)};
+}
 
 PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity) const {
+  return play(choice, capacity, true);
+}
+
+std::optional<sim::Result> Steps::play_steady(const scenarios::AllocatorChoice& choice,
+                                              sim::Capacity capacity) const {
+  return play(choice, capacity, false).steady;
+}
+
+PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
+                        bool needs_first) const {
   const sim::AllocatorKind* kind = sim::find_allocator(choice.kind);
   ensure(kind != nullptr, "the loader should have refused an unknown allocator");
   const bool limited = capacity == sim::Capacity::kEnforced;
@@ -106,7 +138,7 @@ PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity 
 
   PlayedSteps played;
   empty_hbm();
-  played.first = sim::simulate(first_.program, options);
+  if (needs_first || kind->keeps_cache) played.first = sim::simulate(first_.program, options);
   if (!kind->keeps_cache) {
     empty_hbm();
     played.steady = sim::simulate(steady_.program, options);

@@ -8,6 +8,7 @@
 //
 // An allocator that keeps no cache has nothing to hand on: there the steady step is the second.
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,10 +27,11 @@ inline constexpr int kMostLaterSteps = 5;
 struct PlannedStep {
   StepGraph graph;
   Program program;
+  std::size_t lowered_names = 0;  // of graph.names; those of transfers and buffers follow
 };
 
 struct PlayedSteps {
-  sim::Result first;
+  sim::Result first;                  // empty where it was not asked for
   std::optional<sim::Result> steady;  // nullopt: the first step left no allocator to go on with
   int later_steps = 0;                // played until nothing changed, the steady one included
 
@@ -43,13 +45,25 @@ class Steps {
  public:
   explicit Steps(const scenarios::RunSpec& run);
 
+  // The same steps on another machine: planned anew, not lowered anew.
+  Steps on(const Machine& machine) const;
+
   // With HBM in the hands of `allocator`, and the machine's capacities or as much as it takes.
   PlayedSteps play(const scenarios::AllocatorChoice& allocator, sim::Capacity capacity) const;
+
+  // The steady step alone; the first is played too where it leaves a cache.
+  std::optional<sim::Result> play_steady(const scenarios::AllocatorChoice& allocator,
+                                         sim::Capacity capacity) const;
 
   const PlannedStep& first() const { return first_; }
   const PlannedStep& steady() const { return steady_; }
 
  private:
+  Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady);
+  PlayedSteps play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
+                   bool needs_first) const;
+
+  scenarios::RunSpec run_;
   PlannedStep first_, steady_;
 };
 

@@ -123,4 +123,21 @@ TEST_CASE("A run out of memory still explains the time until it stopped") {
 }
 
 }  // namespace
+TEST_CASE("Memory that another instance has taken in between was waited for all the same") {
+  // Host memory of 10 B: c holds 8 until 4. Update u wants h (6 B) from 0 on; at 4 copy m, whose
+  // stream comes first, takes h, and u uses it too. What u takes itself is in HBM, where nothing
+  // was freed.
+  ProgramBuilder builder;
+  builder.capacity(Tier::kHost, 10_B);
+  const BufferId x = builder.buffer(8_B, Tier::kHost);
+  const BufferId h = builder.buffer(6_B, Tier::kHost);
+  const BufferId b = builder.buffer(1_B);
+  const InstanceId c = builder.add(Stream::kCopyOut, 4_ps, {}, {x});
+  builder.add(Stream::kCopyIn, 1_ps, {c}, {h});
+  const InstanceId u = builder.add(Stream::kCpuOptimizer, 3_ps, {}, {h, b});
+  const InstanceId k = builder.add(Stream::kCompute, 1_ps, {u});
+  check(simulate(builder.build()).stalls, {{0_ps, 4_ps, StallCause::kAllocation, k, c},
+                                           {4_ps, 7_ps, StallCause::kCpuOptimizer, k, u}});
+}
+
 }  // namespace tidemark::sim

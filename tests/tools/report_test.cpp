@@ -68,6 +68,7 @@ struct Sample {
     run.training.micro_batches = 3;
     run.machine.gpu.matmul_16bit = FlopRate(10'000'000);
     run.machine.gpu.matmul_32bit = FlopRate(5'000'000);
+    run.machine.gpu.launch_latency = SimTime(0);
   }
 
   void add_op(OpKind kind, Phase phase, WorkClass work, Flops flops) {
@@ -98,6 +99,14 @@ TEST_CASE("a report tells how long a step takes and what the time goes into") {
   CHECK(report.recompute == 10_us);
   CHECK(report.stalls[static_cast<std::size_t>(sim::StallCause::kPcieD2h)] == 15_us);
   CHECK(report.stalled() == 15_us);
+}
+
+TEST_CASE("a report tells what its critical path goes through") {
+  const ByResource path = Sample().report().critical_path;  // launches take no time here
+  CHECK(path[static_cast<std::size_t>(Resource::kMatmul)] == 30_us);
+  CHECK(path[static_cast<std::size_t>(Resource::kRecompute)] == 10_us);
+  CHECK(path[static_cast<std::size_t>(Resource::kPcieD2h)] == 15_us);
+  CHECK(path[static_cast<std::size_t>(Resource::kStreaming)] == 5_us);
 }
 
 TEST_CASE("throughput counts tokens of all micro-batches, utilisation model FLOPs only") {

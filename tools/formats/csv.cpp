@@ -103,6 +103,10 @@ void add_time(std::vector<Column>& columns) {
     columns.push_back({fmt::format("stall_{}_s", sim::kStallCauseNames[c]),
                        [c](const Report& r) { return number(r.stalls[c]); }});
   }
+  for (std::size_t p = 0; p < kResourceNames.size(); ++p) {
+    columns.push_back({fmt::format("critical_path_{}_s", kResourceNames[p]),
+                       [p](const Report& r) { return number(r.critical_path[p]); }});
+  }
   for (const LinkKind kind :
        {LinkKind::kPcieH2d, LinkKind::kPcieD2h, LinkKind::kNvmeRead, LinkKind::kNvmeWrite}) {
     const auto row = static_cast<std::size_t>(kind);

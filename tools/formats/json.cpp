@@ -169,6 +169,15 @@ void add_remedies(const Remedies& remedies, Json& run) {
                           {"left_out", remedies.left_out}};
 }
 
+// Seconds; they add up to step_time_s.
+Json critical_path_json(const ByResource& path) {
+  Json json = Json::object();
+  for (std::size_t r = 0; r < path.size(); ++r) {
+    json[std::string(kResourceNames[r])] = seconds(path[r]);
+  }
+  return json;
+}
+
 Json run_json(const Report& report) {
   Json point = Json::object();
   for (const auto& [key, value] : report.point) point[key] = Json::parse(value, nullptr, false);
@@ -189,6 +198,7 @@ Json run_json(const Report& report) {
                {"mfu", report.mfu},
                {"parameters", report.parameters},
                {"bottleneck", report.bottleneck},
+               {"critical_path", critical_path_json(report.critical_path)},
                {"ranks", Json::array({rank_json(report)})}};
   if (report.remedies) add_remedies(*report.remedies, json);
   return json;

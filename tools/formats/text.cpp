@@ -103,6 +103,12 @@ std::vector<TextColumn> columns_for(std::span<const Report> runs, Scale bytes, S
   return columns;
 }
 
+// Whole tokens; of very slow steps two digits.
+std::string tokens_text(double per_second) {
+  if (per_second > 0 && per_second < 9.5) return fmt::format("{:.2g}", per_second);
+  return format_count(static_cast<std::int64_t>(per_second + 0.5));
+}
+
 std::vector<std::string> row_for(const Report& run, Scale bytes, Scale time) {
   std::vector<std::string> cells;
   for (const auto& [key, value] : run.point) cells.push_back(value);
@@ -114,7 +120,7 @@ std::vector<std::string> row_for(const Report& run, Scale bytes, Scale time) {
   cells.push_back(supposed(scaled(run.step_time, time)));
   cells.push_back(scaled(run.recompute, time));
   cells.push_back(scaled(run.stalled(), time));
-  cells.push_back(supposed(format_count(static_cast<std::int64_t>(run.tokens_per_second + 0.5))));
+  cells.push_back(supposed(tokens_text(run.tokens_per_second)));
   cells.push_back(supposed(fmt::format("{:.1f}", 100 * run.mfu)));
   return cells;
 }
@@ -124,8 +130,15 @@ void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
   const std::string moment =
       peak.op.empty() ? "from the start" : place(name_of(peak.phase), peak.layer, peak.op);
   table.add_detail(fmt::format("HBM peak ({}): {}", moment, contents(peak, bytes)));
+  const TierReport& host = run.tier(Tier::kHost);
+  if (host.peak.count > 0) {
+    table.add_detail(fmt::format("host peak: {}; of {}", contents(host.peak_moment, bytes),
+                                 scaled(host.capacity, bytes)));
+  }
   const std::string causes = stalls(run, time);
   if (!causes.empty()) table.add_detail(fmt::format("stalls: {}", causes));
+  const std::string path = limits_text(run.critical_path);
+  if (!path.empty()) table.add_detail(fmt::format("critical path: {}", path));
 }
 
 void append_largest(std::string& out, const Report& run, std::size_t count) {
@@ -225,6 +238,7 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
   if (!std::ranges::all_of(runs, &Report::fits)) {
     out += "\n(in brackets: as it would be with enough memory)\n";
   }
+  if (sweep) out += "\n(peaks, stalls and critical paths of a sweep: --json, --csv)\n";
   if (options.largest > 0) {
     for (const Report& run : runs) append_largest(out, run, options.largest);
   }

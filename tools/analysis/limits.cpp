@@ -1,0 +1,139 @@
+#include "tools/analysis/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "hardware/ensure.hpp"
+#include "tools/analysis/executed_path.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr double kWorthNaming = 0.005;  // a share
+
+Resource resource_of(Stream stream) {
+  switch (stream) {
+    case Stream::kCopyIn:
+      return Resource::kPcieH2d;
+    case Stream::kCopyOut:
+      return Resource::kPcieD2h;
+    case Stream::kCpuOptimizer:
+      return Resource::kCpuOptimizer;
+    case Stream::kNvmeRead:
+      return Resource::kNvmeRead;
+    case Stream::kNvmeWrite:
+      return Resource::kNvmeWrite;
+    case Stream::kCommunication:
+      return Resource::kCommunication;
+    case Stream::kCompute:
+      break;
+  }
+  throw InternalError("a kernel's resource depends on the kernel");
+}
+
+Resource resource_of(const Op& op) {
+  if (op.phase == Phase::kRecompute) return Resource::kRecompute;
+  if (op.work == WorkClass::kMatmul) return Resource::kMatmul;
+  return op.work == WorkClass::kAttention ? Resource::kAttention : Resource::kStreaming;
+}
+
+class Limits {
+ public:
+  Limits(const StepGraph& graph, const Program& program, const Gpu& gpu)
+      : graph_(graph), program_(program), gpu_(gpu) {}
+
+  void add(const PathSpan& span) {
+    add(Resource::kAllocatorCall, span.start - span.begin);
+    const Instance& instance = program_.instances[index(span.instance)];
+    const SimTime ran = span.finish - span.start;
+    if (instance.stream != Stream::kCompute) {
+      add(resource_of(instance.stream), ran);
+    } else if (instance.op == kNoOp) {
+      add(Resource::kStreaming, ran);
+    } else {
+      add_kernel(graph_.op(instance.op), ran);
+    }
+  }
+
+  const ByResource& sums() const { return sums_; }
+
+ private:
+  void add_kernel(const Op& op, SimTime ran) {
+    const Resource resource = resource_of(op);
+    SimTime launch{};
+    if (resource != Resource::kRecompute && op.work != WorkClass::kNone) {
+      launch = std::min(ran, gpu_.launch_latency * op.kernels);
+    }
+    add(Resource::kLaunch, launch);
+    add(resource, ran - launch);
+  }
+
+  void add(Resource resource, SimTime time) { sums_[static_cast<std::size_t>(resource)] += time; }
+
+  const StepGraph& graph_;
+  const Program& program_;
+  const Gpu& gpu_;
+  ByResource sums_{};
+};
+
+}  // namespace
+
+std::string_view spoken(Resource resource) {
+  switch (resource) {
+    case Resource::kMatmul:
+      return "matmul";
+    case Resource::kAttention:
+      return "attention";
+    case Resource::kStreaming:
+      return "streaming kernels";
+    case Resource::kRecompute:
+      return "recompute";
+    case Resource::kLaunch:
+      return "launches";
+    case Resource::kPcieH2d:
+      return "PCIe in";
+    case Resource::kPcieD2h:
+      return "PCIe out";
+    case Resource::kNvmeRead:
+      return "NVMe read";
+    case Resource::kNvmeWrite:
+      return "NVMe write";
+    case Resource::kCpuOptimizer:
+      return "CPU optimizer";
+    case Resource::kCommunication:
+      return "communication";
+    case Resource::kAllocatorCall:
+      return "allocator calls";
+  }
+  return "";
+}
+
+ByResource limits_of(const StepGraph& graph, const Program& program, const sim::Result& result,
+                     const Gpu& gpu) {
+  Limits limits(graph, program, gpu);
+  for (const PathSpan& span : executed_path(program, result)) limits.add(span);
+  return limits.sums();
+}
+
+std::string limits_text(const ByResource& limits) {
+  SimTime whole{};
+  for (const SimTime part : limits) whole += part;
+  std::vector<Resource> parts;
+  for (std::size_t r = 0; r < limits.size(); ++r) {
+    if (seconds(limits[r]) > kWorthNaming * seconds(whole)) {
+      parts.push_back(static_cast<Resource>(r));
+    }
+  }
+  const auto time = [&](Resource resource) { return limits[static_cast<std::size_t>(resource)]; };
+  std::ranges::stable_sort(parts, std::greater(), time);
+  std::string text;
+  for (const Resource part : parts) {
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", spoken(part),
+                        100 * seconds(time(part)) / seconds(whole));
+  }
+  return text;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,80 @@
+#include "tools/analysis/sensitivity.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <optional>
+
+#include "tools/commands/command.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/select.hpp"
+
+namespace tidemark::tools {
+
+AddCommand add_sensitivity;
+
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+struct SensitivityArguments {
+  std::shared_ptr<ScenarioArguments> scenarios;
+  std::string json;
+};
+
+ExitStatus sensitivity(const SensitivityArguments& arguments) {
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
+  std::vector<scenarios::RunSpec> runs;
+  for (const scenarios::Scenario& scenario : scenarios) {
+    runs.insert(runs.end(), scenario.runs.begin(), scenario.runs.end());
+  }
+  std::optional<Progress> progress;
+  const std::vector<Sensitivity> all =
+      sensitivities(runs, [&](std::size_t finished, std::size_t of) {
+        if (!progress) progress.emplace(of);
+        progress->finished(finished);
+      });
+  progress.reset();
+
+  std::vector<ScenarioSensitivities> grouped;
+  auto next = all.begin();
+  for (const scenarios::Scenario& scenario : scenarios) {
+    const auto end = next + static_cast<std::ptrdiff_t>(scenario.runs.size());
+    grouped.push_back({scenario.name, std::vector<Sensitivity>(next, end)});
+    next = end;
+  }
+  if (!arguments.json.empty()) write_output(arguments.json, sensitivity_json(grouped));
+  if (arguments.json != kStandardOutput) {
+    write_output(std::string(kStandardOutput), sensitivity_text(grouped, kWidth));
+  }
+  return ExitStatus::kOk;
+}
+
+std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
+
+}  // namespace
+
+void add_sensitivity(CLI::App& app, Action& action) {
+  CLI::App& command = *app.add_subcommand(
+      "sensitivity", "what a faster GPU, link or drive would save, and how fast is fast enough");
+  auto arguments = std::make_shared<SensitivityArguments>();
+  arguments->scenarios = add_scenario_arguments(command);
+  command
+      .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
+      ->type_name("FILE|-")
+      ->check(names_a_file);
+  command.footer(
+      "Simulates each run again with one figure of the machine 10 % better at a time, and\n"
+      "searches for the least rate of each link, drive and CPU that hides its traffic.\n\n"
+      "Examples:\n"
+      "  tidemark sensitivity scenarios/7b-on-80gb.yaml\n"
+      "  tidemark sensitivity scenarios/7b-on-80gb.yaml --strategy 'checkpoint + optimizer on "
+      "NVMe'\n"
+      "  tidemark sensitivity scenarios/7b-on-80gb.yaml --json - | jq '.runs[].effects[0]'");
+  command.callback(
+      [arguments, &action] { action = [arguments] { return sensitivity(*arguments); }; });
+}
+
+}  // namespace tidemark::tools
