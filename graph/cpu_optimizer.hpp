@@ -14,10 +14,21 @@
 // in bf16-mixed the update writes the rounded parameters to a buffer of their own. Sources:
 // DeepSpeed, csrc/adam/cpu_adam_impl.cpp (one pass over gradient, master, m and v); ZeRO-Offload,
 // arXiv:2101.06840 (fp32 master and moments on the host, 2 bytes each way on PCIe).
+//
+// The framework's own optimizer makes a pass for each operation. torch.optim.Adam on the CPU
+// (torch/optim/adam.py, one tensor at a time), reads and writes in elements of the update's dtype:
+//
+//   m.mul_(b1) 2, .add_(g) 3    v.mul_(b2) 2, .addcmul_(g, g) 3
+//   v.sqrt() 2, / c 2, .add_(eps) 2    p.addcdiv_(m, .) 4                      20 in all: 80 bytes
+//
+// sqrt() and / allocate their results. In bf16-mixed a pass before widens the gradients (2 + 4
+// bytes) and one after rounds the parameters (4 + 2). SGD: p.add_(g) 3; with momentum b.mul_ 2,
+// .add_(g) 3, p.add_(b) 3.
 
 #include <cstdint>
 
 #include "graph/model.hpp"
+#include "hardware/cpu_update.hpp"
 
 namespace tidemark {
 
@@ -31,5 +42,13 @@ struct CpuOptimizer {
 };
 
 CpuOptimizer cpu_optimizer(const TrainingConfig& training);
+
+enum class CpuKernel : std::uint8_t { kFused, kNaive };  // one pass, or one an operation
+
+// Of an update that reads gradients of `gradient_bytes` an element and writes rounded parameters of
+// `weight_bytes` an element (0: none).
+CpuUpdateWork cpu_update_work(Optimizer optimizer, const CpuOptimizer& kept,
+                              std::int64_t gradient_bytes, std::int64_t weight_bytes,
+                              CpuKernel kernel);
 
 }  // namespace tidemark

@@ -30,7 +30,8 @@ class Links {
     drives_ = nvme_rates(machine_.ssd);
     paths_.other_share = shares_.other;
     paths_.ssd_fixed = machine_.ssd.latency;
-    paths_.pageable = transport_.memory == Transport::HostMemory::kPageable;
+    paths_.pageable =
+        transport_.memory == Transport::HostMemory::kPageable && !machine_.pcie.coherent;
     add_link(LinkKind::kDram, machine_.host.bandwidth);
     add_link(LinkKind::kPcieH2d, rates_.h2d);
     add_link(LinkKind::kPcieD2h, rates_.d2h);

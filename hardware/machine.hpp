@@ -84,6 +84,7 @@ struct Pcie {
   Numa numa{};                      // of the host memory, as seen from the GPU
   Bandwidth remote_h2d;             // from the other socket's memory; 0: not stated
   Bandwidth remote_d2h;
+  bool coherent = false;  // the GPU reads and writes pageable memory in place
 };
 
 struct Machine {

@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
+
+#include "hardware/decimal.hpp"
 
 #include "scenarios/option_values.hpp"
 #include "scenarios/options.hpp"
@@ -42,6 +47,14 @@ Part resolve(const Value& section, const std::string& path, const char* kind, Co
   return part;
 }
 
+// Options that follow from others where they are not stated, or then count for nothing.
+bool has_fallback(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"base", "drives", "both", "cpu_optimizer", "cores", "vector", "clock", "copy", "sustained",
+       "request", "endurance", "uplink", "remote_h2d", "remote_d2h"});
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
 // Reads the options of a part; those without a default are required where `complete`.
 OptionValues read_part(const Value& mapping, const std::string& path, bool complete,
                        Context context) {
@@ -50,8 +63,7 @@ OptionValues read_part(const Value& mapping, const std::string& path, bool compl
   reader.finish();
   if (!complete || !mapping.is_mapping()) return values;
   for (const OptionSpec& option : options_of(path)) {
-    const bool optional = option.name == "base" || option.name == "drives" || option.name == "both";
-    if (!optional) reader.require(option.name);
+    if (option.preset.empty() && !has_fallback(option.name)) reader.require(option.name);
   }
   return values;
 }
@@ -93,6 +105,10 @@ void read_host(const Part& part, Host& host, Context context) {
   values.update("capacity", host.capacity);
   values.update("bandwidth", host.bandwidth);
   values.update("cpu_optimizer", host.cpu_optimizer);
+  values.update("cores", host.cores);
+  values.update("vector", host.vector);
+  values.update("clock", host.clock);
+  values.update("copy", host.copy);
 }
 
 void read_ssd(const Part& part, Ssd& ssd, Context context) {
@@ -104,6 +120,12 @@ void read_ssd(const Part& part, Ssd& ssd, Context context) {
   values.update("write", ssd.write);
   values.update("latency", ssd.latency);
   values.update("drives", ssd.drives);
+  values.update("sustained", ssd.sustained);
+  ssd.cache = values.choice<WriteCache>("cache");
+  values.update("both", ssd.both);
+  values.update("request", ssd.request);
+  values.update("in_flight", ssd.in_flight);
+  values.update("endurance", ssd.endurance);
 }
 
 // `written` is what the scenario says, without the catalogue: a direction written there also
@@ -116,6 +138,20 @@ void read_pcie(const Part& part, const Value& written, Pcie& pcie, Context conte
   values.update("d2h", pcie.d2h);
   values.update("latency", pcie.latency);
   values.update("both", pcie.both);
+  values.update("h2d_share", pcie.h2d_share);
+  values.update("half_size", pcie.half_size);
+  values.update("gpus_on_switch", pcie.gpus_on_switch);
+  values.update("uplink", pcie.uplink);
+  pcie.numa = values.choice<Numa>("numa");
+  values.update("remote_h2d", pcie.remote_h2d);
+  values.update("remote_d2h", pcie.remote_d2h);
+  pcie.coherent = values.flag("coherent");
+  const bool stated = pcie.remote_h2d.count > 0 && pcie.remote_d2h.count > 0;
+  if (pcie.numa == Numa::kRemote && !stated && part.complete) {
+    context.diagnostics.error(values.mark("numa"),
+                              "numa: remote needs remote_h2d and remote_d2h, which " +
+                                  in_quotes(pcie.name) + " does not state");
+  }
   const bool direction_written = written.find("h2d") != nullptr || written.find("d2h") != nullptr;
   if (!values.has("both") || (direction_written && written.find("both") == nullptr)) {
     pcie.both = pcie.h2d + pcie.d2h;

@@ -56,6 +56,11 @@ class Writer {
   void write(const std::string& key, Quantity<Tag> value) {
     write(key, exact_text(value));
   }
+  // Where 0 stands for what is not stated.
+  template <class Tag>
+  void write_stated(const std::string& key, Quantity<Tag> value) {
+    if (value.count > 0) write(key, value);
+  }
   template <class Enum>
   void choice(const std::string& key, Enum value) {
     const OptionSpec& option = find_option(options_of(path_), key);
@@ -149,7 +154,11 @@ void write_hardware(Writer& writer, const Machine& machine) {
   write_name(writer, machine.host.name);
   writer.write("capacity", machine.host.capacity);
   writer.write("bandwidth", machine.host.bandwidth);
-  writer.write("cpu_optimizer", machine.host.cpu_optimizer);
+  writer.write_stated("cpu_optimizer", machine.host.cpu_optimizer);
+  if (machine.host.cores > 0) writer.write("cores", machine.host.cores);
+  if (machine.host.vector > 0) writer.write("vector", machine.host.vector);
+  writer.write_stated("clock", machine.host.clock);
+  writer.write_stated("copy", machine.host.copy);
   writer.section("hardware.ssd");
   write_name(writer, machine.ssd.name);
   writer.write("drives", machine.ssd.drives);
@@ -157,12 +166,26 @@ void write_hardware(Writer& writer, const Machine& machine) {
   writer.write("read", machine.ssd.read);
   writer.write("write", machine.ssd.write);
   writer.write("latency", machine.ssd.latency);
+  writer.write_stated("sustained", machine.ssd.sustained);
+  writer.choice("cache", machine.ssd.cache);
+  writer.write_stated("both", machine.ssd.both);
+  writer.write_stated("request", machine.ssd.request);
+  writer.write("in_flight", machine.ssd.in_flight);
+  writer.write_stated("endurance", machine.ssd.endurance);
   writer.section("hardware.pcie");
   write_name(writer, machine.pcie.name);
   writer.write("h2d", machine.pcie.h2d);
   writer.write("d2h", machine.pcie.d2h);
   writer.write("both", machine.pcie.both);
   writer.write("latency", machine.pcie.latency);
+  writer.write("h2d_share", machine.pcie.h2d_share);
+  writer.write("half_size", machine.pcie.half_size);
+  writer.write("gpus_on_switch", machine.pcie.gpus_on_switch);
+  writer.write_stated("uplink", machine.pcie.uplink);
+  writer.choice("numa", machine.pcie.numa);
+  writer.write_stated("remote_h2d", machine.pcie.remote_h2d);
+  writer.write_stated("remote_d2h", machine.pcie.remote_d2h);
+  writer.write("coherent", machine.pcie.coherent);
 }
 
 void write_policy_options(Writer& writer, const RunSpec& run) {
