@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/machine_paths.hpp"
+#include "graph/op_time.hpp"
 #include "graph/optimizer_offload.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
@@ -36,20 +37,7 @@ void add_tensors(ProgramBuilder& builder, const StepGraph& graph, const std::vec
   }
 }
 
-SimTime duration(const Gpu& gpu, const Op& op) {
-  const bool narrow = op.dtype == DType::kBf16;
-  return kernel_time(gpu, {.work = op.work,
-                           .arithmetic = narrow ? Arithmetic::k16Bit : Arithmetic::k32Bit,
-                           .m = op.m,
-                           .n = op.n,
-                           .k = op.k,
-                           .batch = op.batch,
-                           .kernels = op.kernels,
-                           .flops = op.flops,
-                           .bytes = op.bytes_read + op.bytes_written});
-}
-
-void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu,
+void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Machine& machine,
                  const std::vector<OpId>& leaves) {
   std::vector<OpId> last_use(graph.tensors.size(), kNoOp);
   for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
@@ -59,8 +47,9 @@ void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Gpu& gpu
                                                       .phase = op.phase,
                                                       .op = id,
                                                       .layer = op.layer,
-                                                      .fixed = duration(gpu, op),
-                                                      .bytes = {}});
+                                                      .fixed = op_time(machine.gpu, op),
+                                                      .bytes = {},
+                                                      .issue = issue_time(machine.host, op)});
     const auto use = [&](TensorId tensor) {
       last_use[index(tensor)] = id;
       builder.use(instance, BufferId{index(tensor)});
@@ -108,7 +97,7 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
   const MachinePaths paths = add_links(builder, machine);
   const std::vector<OpId> leaves = leaving_gradients(graph, offload);
   add_tensors(builder, graph, leaves);
-  add_kernels(builder, graph, machine.gpu, leaves);
+  add_kernels(builder, graph, machine, leaves);
   add_runtime(builder, graph, machine.runtime);
   if (offload.optimizer != Offload::States::kGpu) {
     offload_optimizer(builder, graph, training, offload, machine, paths);

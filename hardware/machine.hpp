@@ -1,6 +1,7 @@
 #pragma once
-// What a step runs on, as plain data. Values come from the device catalogue (hardware/devices/*.yaml,
-// each figure there with its source) and from the `hardware:` section of a scenario.
+// What a step runs on, as plain data. Values come from the device catalogue
+// (hardware/devices/*.yaml, each figure there with its source) and from the `hardware:` section of
+// a scenario.
 //
 //        +-------+   pcie (h2d, d2h)   +--------+   nvme (read, write)   +-------+
 //        |  gpu  |---------------------|  host  |------------------------|  ssd  |
@@ -25,10 +26,19 @@ struct Gpu {
   Bandwidth bandwidth;       // HBM peak
   FlopRate matmul_16bit;     // dense tensor-core peak, bf16 (or fp16 where bf16 is not supported)
   FlopRate matmul_32bit;     // peak of an fp32 matmul as frameworks run it by default
+  FlopRate matmul_tf32;      // peak of an fp32 matmul that may round its operands to TF32
   FlopRate vector_32bit;     // non-tensor fp32 peak
   double matmul_efficiency;  // share of the matmul peak that large products reach, (0, 1]
   double stream_efficiency;  // share of the HBM peak that a streaming kernel reaches, (0, 1]
-  SimTime launch_latency;    // added to each kernel
+  double strided_efficiency = 1;  // the same where operands are broadcast or not contiguous
+  SimTime launch_latency;  // from a kernel's end to the next one's start, added to each kernel
+  SimTime stream_ramp{};   // what starting and draining a streaming kernel costs at most
+  std::int64_t sms = 1;    // multiprocessors: thread blocks run in waves of so many
+  std::int64_t matmul_operand_cost = 0;  // what loading one costs a tile, in multiply-adds
+  std::int64_t matmul_ramp = 0;          // steps of k that filling and draining a tile cost
+  SimTime matmul_start{};                // of a matmul kernel, beside its launch
+  double flash_forward_efficiency = 1;   // share of the matmul peak, fused attention, (0, 1]
+  double flash_backward_efficiency = 1;
 };
 
 // HBM that is taken before the first tensor.
@@ -43,15 +53,16 @@ struct Host {
   Bytes capacity;          // DRAM that training may use
   Bandwidth bandwidth;     // DRAM, achievable, all readers and writers together
   FlopRate cpu_optimizer;  // compute bound of a vectorised CPU Adam over all cores
+  SimTime issue{};         // of one thread, to issue one operation to the GPU
 };
 
 struct Ssd {
   std::string name;
   std::string description;
-  Bytes capacity;   // of one drive
-  Bandwidth read;   // of one drive, sequential
-  Bandwidth write;  // of one drive, sequential
-  SimTime latency;  // of one request
+  Bytes capacity;           // of one drive
+  Bandwidth read;           // of one drive, sequential
+  Bandwidth write;          // of one drive, sequential
+  SimTime latency;          // of one request
   std::int64_t drives = 1;  // striped (RAID-0): capacity and bandwidth multiply
 };
 

@@ -26,8 +26,12 @@ struct Quantity {
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
   constexpr Quantity& operator+=(Quantity other) { return count += other.count, *this; }
   constexpr Quantity& operator-=(Quantity other) { return count -= other.count, *this; }
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.count + b.count); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.count - b.count); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.count + b.count);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.count - b.count);
+  }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.count * n); }
   friend constexpr Quantity operator*(std::int64_t n, Quantity a) { return Quantity(a.count * n); }
 };
@@ -48,15 +52,33 @@ constexpr SimTime time_at_rate(std::int64_t amount, std::int64_t rate) {
 
 inline namespace literals {
 constexpr Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
-constexpr Bytes operator""_KiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n << 10)); }
-constexpr Bytes operator""_MiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n << 20)); }
-constexpr Bytes operator""_GiB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n << 30)); }
-constexpr Bytes operator""_GB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n * 1'000'000'000)); }
-constexpr Bandwidth operator""_GBps(unsigned long long n) { return Bandwidth(static_cast<std::int64_t>(n * 1'000'000'000)); }
-constexpr FlopRate operator""_TFLOPs(unsigned long long n) { return FlopRate(static_cast<std::int64_t>(n * 1'000'000'000'000)); }
-constexpr SimTime operator""_us(unsigned long long n) { return SimTime(static_cast<std::int64_t>(n * 1'000'000)); }
-constexpr SimTime operator""_ns(unsigned long long n) { return SimTime(static_cast<std::int64_t>(n * 1'000)); }
-constexpr SimTime operator""_ps(unsigned long long n) { return SimTime(static_cast<std::int64_t>(n)); }
+constexpr Bytes operator""_KiB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n << 10));
+}
+constexpr Bytes operator""_MiB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n << 20));
+}
+constexpr Bytes operator""_GiB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n << 30));
+}
+constexpr Bytes operator""_GB(unsigned long long n) {
+  return Bytes(static_cast<std::int64_t>(n * 1'000'000'000));
+}
+constexpr Bandwidth operator""_GBps(unsigned long long n) {
+  return Bandwidth(static_cast<std::int64_t>(n * 1'000'000'000));
+}
+constexpr FlopRate operator""_TFLOPs(unsigned long long n) {
+  return FlopRate(static_cast<std::int64_t>(n * 1'000'000'000'000));
+}
+constexpr SimTime operator""_us(unsigned long long n) {
+  return SimTime(static_cast<std::int64_t>(n * 1'000'000));
+}
+constexpr SimTime operator""_ns(unsigned long long n) {
+  return SimTime(static_cast<std::int64_t>(n * 1'000));
+}
+constexpr SimTime operator""_ps(unsigned long long n) {
+  return SimTime(static_cast<std::int64_t>(n));
+}
 }  // namespace literals
 
 }  // namespace tidemark

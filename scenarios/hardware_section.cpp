@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "scenarios/option_values.hpp"
 #include "scenarios/options.hpp"
@@ -42,6 +45,14 @@ Part resolve(const Value& section, const std::string& path, const char* kind, Co
   return part;
 }
 
+// Options that follow from others where they are not stated.
+bool has_fallback(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"base", "drives", "both", "matmul_tf32", "strided_efficiency", "flash_forward_efficiency",
+       "flash_backward_efficiency"});
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
 // Reads the options of a part; those without a default are required where `complete`.
 OptionValues read_part(const Value& mapping, const std::string& path, bool complete,
                        Context context) {
@@ -50,8 +61,7 @@ OptionValues read_part(const Value& mapping, const std::string& path, bool compl
   reader.finish();
   if (!complete || !mapping.is_mapping()) return values;
   for (const OptionSpec& option : options_of(path)) {
-    const bool optional = option.name == "base" || option.name == "drives" || option.name == "both";
-    if (!optional) reader.require(option.name);
+    if (option.preset.empty() && !has_fallback(option.name)) reader.require(option.name);
   }
   return values;
 }
@@ -76,6 +86,18 @@ void read_gpu(const Part& whole, Machine& machine, Context context) {
   speeds.update("matmul_efficiency", gpu.matmul_efficiency);
   speeds.update("stream_efficiency", gpu.stream_efficiency);
   speeds.update("launch_latency", gpu.launch_latency);
+  speeds.update("stream_ramp", gpu.stream_ramp);
+  speeds.update("sms", gpu.sms);
+  speeds.update("matmul_operand_cost", gpu.matmul_operand_cost);
+  speeds.update("matmul_ramp", gpu.matmul_ramp);
+  speeds.update("matmul_start", gpu.matmul_start);
+  gpu.matmul_tf32 = gpu.matmul_32bit;
+  gpu.strided_efficiency = gpu.stream_efficiency;
+  speeds.update("strided_efficiency", gpu.strided_efficiency);
+  gpu.flash_forward_efficiency = gpu.flash_backward_efficiency = gpu.matmul_efficiency;
+  speeds.update("matmul_tf32", gpu.matmul_tf32);
+  speeds.update("flash_forward_efficiency", gpu.flash_forward_efficiency);
+  speeds.update("flash_backward_efficiency", gpu.flash_backward_efficiency);
   const OptionValues hbm =
       read_part(at(whole.mapping, "hbm"), "hardware.hbm", whole.complete, context);
   hbm.update("capacity", gpu.capacity);
@@ -93,6 +115,7 @@ void read_host(const Part& part, Host& host, Context context) {
   values.update("capacity", host.capacity);
   values.update("bandwidth", host.bandwidth);
   values.update("cpu_optimizer", host.cpu_optimizer);
+  values.update("issue", host.issue);
 }
 
 void read_ssd(const Part& part, Ssd& ssd, Context context) {

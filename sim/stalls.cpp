@@ -29,7 +29,10 @@ constexpr StallCause cause_of(Stream stream) {
   throw InternalError("the compute stream should not be what it waits for");
 }
 
-// When an instance whose start is later than its ready time got its memory, and thanks to whom.
+// When an instance could start but for its memory.
+SimTime due_of(const InstanceRecord& record) { return std::max(record.ready, record.issued); }
+
+// When an instance that starts later than it is due got its memory, and thanks to whom.
 struct Grant {
   InstanceId instance{};
   SimTime time{};
@@ -72,7 +75,7 @@ class Attribution {
       }
       if (event.instance == kNoInstance) continue;
       const InstanceRecord& record = result_.records[index(event.instance)];
-      if (record.start == record.ready) continue;
+      if (record.start == due_of(record)) continue;
       if (grants_.empty() || grants_.back().instance != event.instance) {
         grants_.push_back({event.instance, event.time, 0});
       }
@@ -85,11 +88,13 @@ class Attribution {
   void explain_start(InstanceId id, SimTime from, InstanceId waiting) {
     for (;;) {
       const InstanceRecord& record = result_.records[index(id)];
-      if (record.start > record.ready) {
+      const SimTime due = due_of(record);
+      if (record.start > due) {
         const Grant grant = grant_of(id);
         add(grant.time, record.start, from, StallCause::kAllocatorCall, waiting, id);
-        add(record.ready, grant.time, from, StallCause::kAllocation, waiting, freed_by(grant));
+        add(due, grant.time, from, StallCause::kAllocation, waiting, freed_by(grant));
       }
+      add(record.ready, due, from, StallCause::kLaunch, waiting, id);
       if (record.ready <= from) return;
       id = blocker_of(id, record.ready);
       add_run(id, from, waiting);
