@@ -50,16 +50,17 @@ MatmulTiling best_tiling(const Gpu& gpu, const KernelWork& work) {
   constexpr Tile kLargest = kTiles.front();
   MatmulTiling best;
   for (const Tile tile : kTiles) {
-    const std::int64_t blocks = pieces(work.m, tile.m) * pieces(work.n, tile.n) * work.batch;
+    const Int128 blocks = Int128{pieces(work.m, tile.m)} * pieces(work.n, tile.n) * work.batch;
     for (const std::int64_t splits : kSplits) {
       if (splits > 1 && work.k < splits * kLeastSplit) break;
-      const std::int64_t waves = pieces(blocks * splits, gpu.sms);
+      const Int128 waves = pieces(blocks * splits, Int128{gpu.sms});
       // Multiply-adds in whose time the largest tile would do as much, on all SMs.
       const Int128 steps = Int128{pieces(work.k, splits) + gpu.matmul_ramp} * waves * gpu.sms;
       const Int128 adds = pieces(steps * step(tile) * kLargest.m * kLargest.n, step(kLargest));
       const SimTime reduction = reduction_time(gpu, work, splits);
       const SimTime time = saturating_sum(time_of(2 * adds, rate), reduction.count());
-      if (best.waves == 0 || time < best.time) best = {tile.m, tile.n, splits, waves, time};
+      if (best.tile_m != 0 && time >= best.time) continue;
+      best = {tile.m, tile.n, splits, static_cast<std::int64_t>(waves), time};
     }
   }
   return best;

@@ -190,6 +190,7 @@ void Executor::finish(std::size_t stream) {
   const InstanceId id = *place.next;
   InstanceRecord& record = result_.records[index(id)];
   record.finish = now_;
+  result_.end = now_;
   finished_[index(id)] = 1;
   if (stream == static_cast<std::size_t>(Stream::kCompute)) {
     result_.compute_busy += now_ - record.start;
@@ -291,7 +292,6 @@ void Executor::begin_transfer(std::size_t stream) {
 }
 
 void Executor::close() {
-  result_.end = now_;
   bool all_done = true;
   for (const StreamPlace& place : streams_) {
     all_done = all_done && place.next == place.last;

@@ -40,7 +40,9 @@ class ReferenceExecutor {
       for (const std::uint32_t tag : links_.pass((*next - now_).count())) moved_[tag] = true;
       now_ = *next;
     }
-    result_.end = now_;
+    for (const sim::InstanceRecord& r : result_.records) {
+      if (r.finish != sim::kNever) result_.end = std::max(result_.end, r.finish);
+    }
     for (int s = 0; s < kStreamCount && !result_.out_of_memory; ++s) {
       const std::optional<InstanceId> head = unfinished(s);
       if (head && ready(*head)) find_failure(*head);
