@@ -54,6 +54,14 @@ std::int64_t Layout::distinct_elements() const {
   return n;
 }
 
+bool lie_alike(const Layout& a, const Layout& b) {
+  if (!(a.shape == b.shape)) return false;
+  for (int i = 0; i < a.shape.rank; ++i) {
+    if (a.size(i) > 1 && a.stride_at(i) != b.stride_at(i)) return false;
+  }
+  return true;
+}
+
 Layout transposed(const Layout& layout, int a, int b) {
   Layout out = layout;
   const std::size_t x = at(a < 0 ? layout.shape.rank + a : a);

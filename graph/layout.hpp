@@ -30,6 +30,9 @@ struct Layout {
   std::int64_t distinct_elements() const;
 };
 
+// Whether both have the same sizes and, where those are above 1, the same strides.
+bool lie_alike(const Layout& a, const Layout& b);
+
 Layout transposed(const Layout& layout, int a, int b);
 Layout permuted(const Layout& layout, std::initializer_list<int> order);
 Layout expanded(const Layout& layout, const Shape& shape);

@@ -63,6 +63,7 @@ struct Kernels {
   enum class Mean : std::uint8_t { k2x, k113 };
   enum class ZeroGrad : std::uint8_t { kSetToNone, kKeep };
   enum class MasterGradients : std::uint8_t { kCopy, kDirect };
+  enum class Fp32Matmul : std::uint8_t { kFp32, kTf32 };
 
   Attention attention = Attention::kEager;
   Causal causal = Causal::kFill;  // gpt; llama and gpt2 always add or select with a mask
@@ -80,6 +81,7 @@ struct Kernels {
   // The GPU kernel that sums the gradient of a bias or norm weight over many tokens has a scratch
   // buffer of twice its fp32 operand's size while it runs.
   bool reduction_scratch = false;
+  Fp32Matmul fp32_matmul = Fp32Matmul::kFp32;  // torch.set_float32_matmul_precision
 };
 
 // Blocks [first, last) that one checkpoint spans: their input is kept, their forward is replayed.

@@ -6,7 +6,7 @@
 #include "graph/dtype.hpp"
 #include "graph/ids.hpp"
 #include "graph/op_kind.hpp"
-#include "hardware/cost.hpp"
+#include "hardware/kernel_work.hpp"
 #include "hardware/units.hpp"
 
 namespace tidemark {
@@ -34,9 +34,11 @@ struct Op {
   Phase phase{};
   WorkClass work{};
   Module module{};
+  Arithmetic arithmetic{};                      // of a matmul
   DType dtype{};                                // of the arithmetic's inputs
   std::int16_t layer = -1;                      // block; -1: outside the blocks
   std::int64_t m = 0, n = 0, k = 0, batch = 0;  // of a matmul or attention kernel
+  bool strided = false;                         // elementwise, its operands lie differently
   std::int32_t kernels = 1;                     // launches that this op stands for (multi-tensor)
   Flops flops;
   Bytes bytes_read;

@@ -92,4 +92,43 @@ static_assert(kRows.size() == static_cast<std::size_t>(kOpKindCount));
 
 const OpKindRow& row_of(OpKind kind) { return kRows[static_cast<std::size_t>(kind)]; }
 
+bool is_elementwise(OpKind kind) {
+  switch (kind) {
+    case OpKind::kAdd:
+    case OpKind::kAddInplace:
+    case OpKind::kCat:
+    case OpKind::kClone:
+    case OpKind::kCopy:
+    case OpKind::kCos:
+    case OpKind::kDiv:
+    case OpKind::kDropout:
+    case OpKind::kDropoutBackward:
+    case OpKind::kExp:
+    case OpKind::kGelu:
+    case OpKind::kGeluBackward:
+    case OpKind::kLog:
+    case OpKind::kMaskedFill:
+    case OpKind::kMul:
+    case OpKind::kMulInplace:
+    case OpKind::kNeg:
+    case OpKind::kPow:
+    case OpKind::kRsqrt:
+    case OpKind::kSigmoid:
+    case OpKind::kSilu:
+    case OpKind::kSiluBackward:
+    case OpKind::kSin:
+    case OpKind::kSliceBackward:
+    case OpKind::kSqrt:
+    case OpKind::kStack:
+    case OpKind::kSub:
+    case OpKind::kTanh:
+    case OpKind::kTanhBackward:
+    case OpKind::kToCopy:
+    case OpKind::kWhere:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace tidemark

@@ -97,6 +97,9 @@ enum class OpKind : std::uint16_t {
 
 inline constexpr int kOpKindCount = static_cast<int>(OpKind::kCount);
 
+// Whether a kind is one element at a time, so that its speed depends on how its operands lie.
+bool is_elementwise(OpKind kind);
+
 // {name, summary} of a kind.
 const OpKindRow& row_of(OpKind kind);
 inline std::string_view name_of(OpKind kind) { return row_of(kind).name; }

@@ -11,36 +11,24 @@
 #include "graph/offload/parameters.hpp"
 #include "graph/offload/stays.hpp"
 #include "graph/offload/strategy.hpp"
+#include "graph/op_time.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
 
 namespace tidemark {
 namespace {
 
-SimTime duration(const Gpu& gpu, const Op& op) {
-  const bool narrow = op.dtype == DType::kBf16;
-  return kernel_time(gpu, {.work = op.work,
-                           .arithmetic = narrow ? Arithmetic::k16Bit : Arithmetic::k32Bit,
-                           .m = op.m,
-                           .n = op.n,
-                           .k = op.k,
-                           .batch = op.batch,
-                           .kernels = op.kernels,
-                           .flops = op.flops,
-                           .bytes = op.bytes_read + op.bytes_written});
-}
-
 // When ops start if each waits for the one before it alone.
 Starts starts_of(const StepGraph& graph, const Gpu& gpu) {
   Starts starts{SimTime(0)};
   for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
-    starts.push_back(starts.back() + duration(gpu, graph.op(OpId{i})));
+    starts.push_back(starts.back() + op_time(gpu, graph.op(OpId{i})));
   }
   return starts;
 }
 
-void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Starts& starts,
-                 const Stays& stays) {
+void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Host& host,
+                 const Starts& starts, const Stays& stays) {
   std::vector<OpId> last_use(graph.tensors.size(), kNoOp);
   for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
     const OpId id{i};
@@ -50,7 +38,8 @@ void add_kernels(ProgramBuilder& builder, const StepGraph& graph, const Starts& 
                                                       .op = id,
                                                       .layer = op.layer,
                                                       .fixed = starts[i + 1] - starts[i],
-                                                      .bytes = {}});
+                                                      .bytes = {},
+                                                      .issue = issue_time(host, op)});
     const auto use = [&](TensorId tensor) {
       last_use[index(tensor)] = id;
       const BufferId buffer = stays.buffer(tensor, id);
@@ -105,7 +94,7 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
       choose_activations(graph, offload.activations, machine, starts, stays);
   const ParameterPlan parameters = plan_parameters(graph, offload.parameters, stays);
   stays.add_buffers(builder, graph);
-  add_kernels(builder, graph, starts, stays);
+  add_kernels(builder, graph, machine.host, starts, stays);
   add_runtime(builder, graph, machine.runtime);
   Mover mover(builder, graph, machine, paths);
   const std::vector<InstanceId> parameter_reads = fetch_parameters(

@@ -89,7 +89,8 @@ struct Buffer {
 
 // A kernel, a transfer or a CPU update. Runs on its stream in the order of the stream's list, after
 // all of its dependencies have finished: first `fixed` (a kernel's duration; a transfer's latency),
-// then, if bytes > 0, `bytes` over `path`.
+// then, if bytes > 0, `bytes` over `path`. The host issues the compute stream's instances in order,
+// ahead of the GPU where it can; none starts before it has been issued.
 struct Instance {
   Stream stream{};
   Phase phase{};
@@ -99,6 +100,7 @@ struct Instance {
   PathId path = kNoPath;
   SimTime fixed{};
   Bytes bytes;
+  SimTime issue{};  // compute stream: what issuing it costs the host
 };
 
 struct Program {

@@ -100,6 +100,9 @@ OpId Tape::begin(OpKind kind, DType dtype, const Work& work) {
   op.work = work.work;
   op.module = module;
   op.dtype = dtype;
+  const bool narrow = size_of(dtype) == 2;
+  const bool tf32 = kernels_.fp32_matmul == Kernels::Fp32Matmul::kTf32;
+  op.arithmetic = narrow ? Arithmetic::k16Bit : tf32 ? Arithmetic::kTf32 : Arithmetic::k32Bit;
   op.layer = layer;
   op.m = work.m;
   op.n = work.n;
@@ -112,10 +115,25 @@ OpId Tape::begin(OpKind kind, DType dtype, const Work& work) {
   op.first_output = static_cast<std::uint32_t>(graph_.outputs.size());
   op.first_updated = static_cast<std::uint32_t>(graph_.updated.size());
   graph_.ops.push_back(op);
+  first_operand_.shape.rank = -1;
   return last_op();
 }
 
+// Operands of an elementwise kernel lie alike in memory if all have the same sizes and strides and
+// no gaps. Single elements are passed along and do not count.
+void Tape::note_operand(const Layout& layout) {
+  Op& op = graph_.ops.back();
+  if (op.strided || !is_elementwise(op.kind) || layout.shape.elements() <= 1) return;
+  if (first_operand_.shape.rank < 0) {
+    first_operand_ = layout;
+    op.strided = !layout.dense();
+  } else {
+    op.strided = !lie_alike(first_operand_, layout);
+  }
+}
+
 void Tape::reads(const Value& x) {
+  note_operand(x.layout());
   graph_.ops.back().bytes_read += Bytes(x.layout().distinct_elements() * size_of(x.dtype()));
   keeps(x);
 }
@@ -128,6 +146,7 @@ void Tape::keeps(const Value& x) {
 }
 
 void Tape::writes(const Value& x) {
+  note_operand(x.layout());
   const std::uint32_t op = index(last_op());
   graph_.ops[op].bytes_written += Bytes(x.layout().distinct_elements() * size_of(x.dtype()));
   const TensorId id{x->storage};
@@ -149,6 +168,7 @@ NameId Tape::name_of_result(OpKind kind, std::string_view part) {
 }
 
 Value Tape::makes(const Layout& layout, DType dtype, std::string_view part) {
+  note_operand(layout);
   const std::uint32_t op = index(last_op());
   Tensor tensor;
   tensor.bytes = Bytes(layout.shape.elements() * size_of(dtype));

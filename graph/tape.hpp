@@ -70,6 +70,10 @@ class Tape {
   OpId begin(OpKind kind, DType dtype, const Work& work);
   void reads(const Value& x);
   void writes(const Value& x);
+  void modifies(const Value& x) { reads(x), writes(x); }
+  // Bytes that a kernel moves once more than its operands show: another pass, scattered elements.
+  void reads_again(std::int64_t bytes) { graph_.ops.back().bytes_read += Bytes(bytes); }
+  void writes_again(std::int64_t bytes) { graph_.ops.back().bytes_written += Bytes(bytes); }
   void keeps(const Value& x);  // an input whose bytes are counted elsewhere
   // `part` tells several results of one op apart: "native_layer_norm.mean".
   Value makes(const Layout& layout, DType dtype, std::string_view part = {});
@@ -113,8 +117,10 @@ class Tape {
   friend void release(TensorRecord* record);
   TensorRecord* new_record();
   void drop_storage(std::uint32_t storage);
+  void note_operand(const Layout& layout);
 
   Kernels kernels_;
+  Layout first_operand_;  // of the last op, if it is elementwise; rank -1: none yet
   bool spent_ = false;
   StepGraph graph_;
   std::vector<std::uint32_t> storage_owners_;  // records that refer to it, by storage

@@ -1,5 +1,6 @@
 #pragma once
-// A broken invariant is an InternalError: not the user's fault, exit status 3, asks for the scenario.
+// A broken invariant is an InternalError: not the user's fault, exit status 3, asks for the
+// scenario.
 
 #include <stdexcept>
 #include <string>

@@ -26,10 +26,19 @@ struct Gpu {
   Bandwidth bandwidth;       // HBM peak
   FlopRate matmul_16bit;     // dense tensor-core peak, bf16 (or fp16 where bf16 is not supported)
   FlopRate matmul_32bit;     // peak of an fp32 matmul as frameworks run it by default
+  FlopRate matmul_tf32;      // peak of an fp32 matmul that may round its operands to TF32
   FlopRate vector_32bit;     // non-tensor fp32 peak
   double matmul_efficiency;  // share of the matmul peak that large products reach, (0, 1]
   double stream_efficiency;  // share of the HBM peak that a streaming kernel reaches, (0, 1]
-  SimTime launch_latency;    // added to each kernel
+  double strided_efficiency = 1;  // the same where operands are broadcast or not contiguous
+  SimTime launch_latency;  // from a kernel's end to the next one's start, added to each kernel
+  SimTime stream_ramp{};   // what starting and draining a streaming kernel costs at most
+  std::int64_t sms = 1;    // multiprocessors: thread blocks run in waves of so many
+  std::int64_t matmul_operand_cost = 0;  // what loading one costs a tile, in multiply-adds
+  std::int64_t matmul_ramp = 0;          // steps of k that filling and draining a tile cost
+  SimTime matmul_start{};                // of a matmul kernel, beside its launch
+  double flash_forward_efficiency = 1;   // share of the matmul peak, fused attention, (0, 1]
+  double flash_backward_efficiency = 1;
 };
 
 // HBM that is taken before the first tensor.
@@ -48,6 +57,7 @@ struct Host {
   Frequency clock;          // of a core while all of them compute
   FlopRate cpu_optimizer;   // bound of a CPU optimizer; 0: that of cores, vector and clock
   Bandwidth copy;           // bytes that one core copies a second; 0: not stated
+  SimTime issue{};          // of one thread, to issue one operation to the GPU
 };
 
 enum class WriteCache : std::uint8_t { kFull, kEmpty };

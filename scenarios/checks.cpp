@@ -63,6 +63,15 @@ class RunCheck {
     }
   }
 
+  void rounding() {
+    if (run_.kernels.fp32_matmul == Kernels::Fp32Matmul::kFp32 ||
+        run_.training.precision == Precision::kFp32) {
+      return;
+    }
+    error({"kernels.fp32_matmul"},
+          "fp32_matmul: in this precision no matrix product has fp32 operands");
+  }
+
   void heads() {
     const ModelConfig& model = run_.model;
     const bool llama = model.architecture == Architecture::kLlama;
@@ -161,6 +170,7 @@ void check_run(const RunSpec& run, const Value& tree, const LoadLimits& limits,
   RunCheck check(run, tree, diagnostics);
   check.meaning();
   check.masking();
+  check.rounding();
   check.heads();
   check.sequence();
   check_offload(run, tree, diagnostics);

@@ -51,7 +51,8 @@ Part resolve(const Value& section, const std::string& path, const char* kind, Co
 bool has_fallback(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"base", "drives", "both", "cpu_optimizer", "cores", "vector", "clock", "copy", "sustained",
-       "request", "endurance", "uplink", "remote_h2d", "remote_d2h"});
+       "request", "endurance", "uplink", "remote_h2d", "remote_d2h", "matmul_tf32",
+       "strided_efficiency", "flash_forward_efficiency", "flash_backward_efficiency"});
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
@@ -88,6 +89,18 @@ void read_gpu(const Part& whole, Machine& machine, Context context) {
   speeds.update("matmul_efficiency", gpu.matmul_efficiency);
   speeds.update("stream_efficiency", gpu.stream_efficiency);
   speeds.update("launch_latency", gpu.launch_latency);
+  speeds.update("stream_ramp", gpu.stream_ramp);
+  speeds.update("sms", gpu.sms);
+  speeds.update("matmul_operand_cost", gpu.matmul_operand_cost);
+  speeds.update("matmul_ramp", gpu.matmul_ramp);
+  speeds.update("matmul_start", gpu.matmul_start);
+  gpu.matmul_tf32 = gpu.matmul_32bit;
+  gpu.strided_efficiency = gpu.stream_efficiency;
+  speeds.update("strided_efficiency", gpu.strided_efficiency);
+  gpu.flash_forward_efficiency = gpu.flash_backward_efficiency = gpu.matmul_efficiency;
+  speeds.update("matmul_tf32", gpu.matmul_tf32);
+  speeds.update("flash_forward_efficiency", gpu.flash_forward_efficiency);
+  speeds.update("flash_backward_efficiency", gpu.flash_backward_efficiency);
   const OptionValues hbm =
       read_part(at(whole.mapping, "hbm"), "hardware.hbm", whole.complete, context);
   hbm.update("capacity", gpu.capacity);
@@ -109,6 +122,7 @@ void read_host(const Part& part, Host& host, Context context) {
   values.update("vector", host.vector);
   values.update("clock", host.clock);
   values.update("copy", host.copy);
+  values.update("issue", host.issue);
 }
 
 void read_ssd(const Part& part, Ssd& ssd, Context context) {

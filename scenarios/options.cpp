@@ -41,6 +41,7 @@ constexpr auto kMasterGradients = std::to_array<Names>({"copy", "direct"});
 
 constexpr auto kWriteCache = std::to_array<Names>({"full", "empty"});
 constexpr auto kNuma = std::to_array<Names>({"local", "remote"});
+constexpr auto kFp32Matmul = std::to_array<Names>({"fp32", "tf32"});
 
 constexpr auto kModelOptions = std::to_array<OptionSpec>({
     {.name = "base", .text = "a catalogue model whose keys hold where none is written here"},
@@ -193,6 +194,11 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kFlag,
      .preset = "false",
      .text = "scratch of the kernels that sum gradients over 1024 rows and more"},
+    {.name = "fp32_matmul",
+     .kind = kChoice,
+     .preset = "fp32",
+     .choices = kFp32Matmul,
+     .text = "matrix products of fp32 operands: exact (PyTorch's default) or rounded to TF32"},
 });
 
 constexpr auto kHardwareOptions = std::to_array<OptionSpec>({
@@ -214,6 +220,10 @@ constexpr auto kGpuOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kFlopRate,
      .least = kSlowest,
      .text = "peak of a matrix product in fp32"},
+    {.name = "matmul_tf32",
+     .kind = OptionKind::kFlopRate,
+     .least = kSlowest,
+     .text = "peak of one whose fp32 operands may be rounded to TF32; default: as matmul_32bit"},
     {.name = "vector_32bit",
      .kind = OptionKind::kFlopRate,
      .least = kSlowest,
@@ -226,11 +236,53 @@ constexpr auto kGpuOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kNumber,
      .least_number = 0.0001,
      .text = "share of the memory bandwidth that streaming kernels reach"},
+    {.name = "strided_efficiency",
+     .kind = OptionKind::kNumber,
+     .least_number = 0.0001,
+     .text = "of elementwise kernels with broadcast or strided operands; default: "
+             "stream_efficiency"},
     {.name = "launch_latency",
      .kind = OptionKind::kTime,
      .least = 0,
      .most = 1'000'000'000'000,
-     .text = "added to each kernel"},
+     .text = "from a kernel's end to the next one's start, added to each kernel"},
+    {.name = "stream_ramp",
+     .kind = OptionKind::kTime,
+     .preset = "0 s",
+     .least = 0,
+     .most = 1'000'000'000,
+     .text = "what starting and draining a streaming kernel costs at most"},
+    {.name = "sms",
+     .kind = kInteger,
+     .preset = "1",
+     .most = 100'000,
+     .text = "multiprocessors: tiles of a matrix product run in waves of so many"},
+    {.name = "matmul_operand_cost",
+     .kind = kInteger,
+     .preset = "0",
+     .least = 0,
+     .most = 1'000'000,
+     .text = "what loading one costs a tile of a matrix product, in multiply-adds"},
+    {.name = "matmul_ramp",
+     .kind = kInteger,
+     .preset = "0",
+     .least = 0,
+     .most = 1'000'000,
+     .text = "steps of k that filling and draining a tile cost"},
+    {.name = "matmul_start",
+     .kind = OptionKind::kTime,
+     .preset = "0 s",
+     .least = 0,
+     .most = 1'000'000'000,
+     .text = "of a matrix product, beside its launch"},
+    {.name = "flash_forward_efficiency",
+     .kind = OptionKind::kNumber,
+     .least_number = 0.0001,
+     .text = "share of the matmul peak that fused attention reaches; default: matmul_efficiency"},
+    {.name = "flash_backward_efficiency",
+     .kind = OptionKind::kNumber,
+     .least_number = 0.0001,
+     .text = "the same of its backward; default: matmul_efficiency"},
 });
 
 constexpr auto kHbmOptions = std::to_array<OptionSpec>({
@@ -271,6 +323,12 @@ constexpr auto kHostOptions = std::to_array<OptionSpec>({
      .kind = kBandwidth,
      .least = kSlowest,
      .text = "bytes that one core copies; default: as fast as DRAM and the link allow"},
+    {.name = "issue",
+     .kind = OptionKind::kTime,
+     .preset = "0 s",
+     .least = 0,
+     .most = 1'000'000'000'000,
+     .text = "what one operation costs the thread that issues it to the GPU"},
 });
 
 constexpr auto kSsdOptions = std::to_array<OptionSpec>({

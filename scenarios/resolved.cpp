@@ -128,16 +128,26 @@ void write_training(Writer& writer, const TrainingConfig& training, const Kernel
   writer.choice("mean", kernels.mean);
   writer.choice("zero_grad", kernels.zero_grad);
   writer.choice("master_gradients", kernels.master_gradients);
+  writer.choice("fp32_matmul", kernels.fp32_matmul);
 }
 
 void write_gpu(Writer& writer, const Gpu& gpu, const Runtime& runtime) {
   writer.section("hardware.gpu");
   writer.write("matmul_16bit", gpu.matmul_16bit);
   writer.write("matmul_32bit", gpu.matmul_32bit);
+  writer.write("matmul_tf32", gpu.matmul_tf32);
   writer.write("vector_32bit", gpu.vector_32bit);
   writer.write("matmul_efficiency", gpu.matmul_efficiency);
   writer.write("stream_efficiency", gpu.stream_efficiency);
+  writer.write("strided_efficiency", gpu.strided_efficiency);
   writer.write("launch_latency", gpu.launch_latency);
+  writer.write("stream_ramp", gpu.stream_ramp);
+  writer.write("sms", gpu.sms);
+  writer.write("matmul_operand_cost", gpu.matmul_operand_cost);
+  writer.write("matmul_ramp", gpu.matmul_ramp);
+  writer.write("matmul_start", gpu.matmul_start);
+  writer.write("flash_forward_efficiency", gpu.flash_forward_efficiency);
+  writer.write("flash_backward_efficiency", gpu.flash_backward_efficiency);
   writer.section("hardware.hbm");
   writer.write("capacity", gpu.capacity);
   writer.write("bandwidth", gpu.bandwidth);
@@ -159,6 +169,7 @@ void write_hardware(Writer& writer, const Machine& machine) {
   if (machine.host.vector > 0) writer.write("vector", machine.host.vector);
   writer.write_stated("clock", machine.host.clock);
   writer.write_stated("copy", machine.host.copy);
+  writer.write("issue", machine.host.issue);
   writer.section("hardware.ssd");
   write_name(writer, machine.ssd.name);
   writer.write("drives", machine.ssd.drives);

@@ -41,6 +41,7 @@ Kernels read_kernels(const Value& section, Diagnostics& diagnostics) {
   kernels.zero_grad = values.choice<Kernels::ZeroGrad>("zero_grad");
   kernels.master_gradients = values.choice<Kernels::MasterGradients>("master_gradients");
   kernels.reduction_scratch = values.flag("reduction_scratch");
+  kernels.fp32_matmul = values.choice<Kernels::Fp32Matmul>("fp32_matmul");
   // The same order of choices in all three: 2.x, then 1.13.
   const char* accumulate = values.has("accumulate") ? "accumulate" : "torch";
   const char* mean = values.has("mean") ? "mean" : "torch";

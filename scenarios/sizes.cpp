@@ -99,8 +99,23 @@ double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, do
   const Machine& machine = run.machine;
   const auto rate = [](auto quantity) { return static_cast<double>(quantity.count); };
   const double matmul = std::min(rate(gpu.matmul_16bit), rate(gpu.matmul_32bit));
-  double time = flops / (matmul * gpu.matmul_efficiency) +
-                kernel_bytes / (rate(gpu.bandwidth) * gpu.stream_efficiency);
+  const double efficiency = std::min(
+      {gpu.matmul_efficiency, gpu.flash_forward_efficiency, gpu.flash_backward_efficiency});
+  // Tiles of 64 x 64 at worst, one wave of them an op more than the FLOPs say.
+  const ModelConfig& model = run.model;
+  const auto [narrowest, widest] =
+      std::minmax({model.hidden, model.head_dim, model.ffn, run.training.sequence});
+  const auto ramp = static_cast<double>(gpu.matmul_ramp);
+  const double loads = 1 + static_cast<double>(gpu.matmul_operand_cost) / 16;
+  const double steps = static_cast<double>(run.training.micro_batch) *
+                           static_cast<double>(std::max(widest, model.vocab)) +
+                       ramp;
+  const double wave = 2.0 * 64 * 64 * loads * steps * static_cast<double>(gpu.sms) / matmul;
+  double time =
+      flops * loads * (1 + ramp / static_cast<double>(narrowest)) / (matmul * efficiency) +
+      wave * static_cast<double>(most_rows(run)) +
+      kernel_bytes /
+          (rate(gpu.bandwidth) * std::min(gpu.stream_efficiency, gpu.strided_efficiency));
   if (run.offload.moves_gradients()) {
     // Out, in, and two reads and a write of the sum, each 4 bytes at most; 4 of 64 bytes of states.
     states += states / 4 * static_cast<double>(run.training.micro_batches);
@@ -118,7 +133,8 @@ double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, do
   // Latencies matter only where they are absurd; the bound on ops is enough.
   const double rows = static_cast<double>(most_rows(run));
   const auto latency = [&](SimTime each) { return seconds(each) * rows; };
-  return time + latency(gpu.launch_latency) + latency(machine.pcie.latency) +
+  return time + latency(gpu.launch_latency) + latency(gpu.matmul_start + gpu.stream_ramp) +
+         latency(machine.host.issue) + latency(machine.pcie.latency) +
          (to_ssd ? latency(machine.ssd.latency) : 0.0);
 }
 

@@ -1,5 +1,6 @@
 #include "sim/executor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
@@ -19,6 +20,7 @@ enum class EventKind : std::uint32_t {
   kFinish,  // the stream's instance is done
   kMove,    // the stream's instance starts its transfer
   kLinks,   // some transfer is done, unless the generation is stale
+  kIssued,  // the host has issued the compute stream's next instance
 };
 constexpr std::uint32_t kKindShift = 30;
 constexpr std::uint32_t kPayload = (1u << kKindShift) - 1;
@@ -27,14 +29,14 @@ constexpr std::uint32_t word(EventKind kind, std::uint32_t payload) {
   return (static_cast<std::uint32_t>(kind) << kKindShift) | payload;
 }
 
-enum class StreamState : std::uint8_t { kIdle, kReady, kRunning };
+enum class StreamState : std::uint8_t { kIdle, kAwaitsHost, kAwaitsMemory, kRunning };
 
 struct StreamPlace {
   const InstanceId* next = nullptr;  // the instance that runs, or is to run next
   const InstanceId* last = nullptr;
   std::uint32_t dependency = 0;  // row of Program::dependency: those before it have finished
   StreamState state = StreamState::kIdle;
-  BufferId refused = kNoBuffer;     // kReady: the buffer that was not to be had,
+  BufferId refused = kNoBuffer;     // kAwaitsMemory: the buffer that was not to be had,
   std::uint64_t refused_after = 0;  // and how many frees its tier had seen
   SimTime driver_time{};            // of the attempts to take memory
 };
@@ -51,6 +53,8 @@ class Executor {
   void finish(std::size_t stream);
   void start_ready();
   bool dependencies_finished(StreamPlace& place) const;
+  void issue_next();
+  bool host_is_late(std::size_t stream);
   void start(std::size_t stream);
   void begin_transfer(std::size_t stream);
   void close();
@@ -60,7 +64,9 @@ class Executor {
   EventQueue queue_;
   LinkNetwork links_;
   std::array<StreamPlace, kStreamCount> streams_;
+  std::size_t launch_queue_;
   SimTime now_{};
+  SimTime host_{};                // the host is done with the compute stream's instances so far
   std::uint32_t due_ = 0;         // bit per stream: its instance finishes now
   std::uint32_t generation_ = 0;  // of the last announced completion
   SimTime announced_ = kNever;
@@ -85,8 +91,12 @@ const Program& checked(const Program& program) {
   for (const Instance& instance : program.instances) {
     ensure(instance.fixed >= SimTime(0) && instance.fixed.count() <= left,
            "durations should not be negative and add up to less than 26 days");
+    ensure(instance.issue >= SimTime(0) && instance.issue.count() <= left - instance.fixed.count(),
+           "the host should take no negative time, nor more than 26 days");
+    ensure(instance.issue == SimTime(0) || instance.stream == Stream::kCompute,
+           "the host should issue instances of the compute stream alone");
     ensure(instance.bytes.count >= 0, "a transfer should not move a negative number of bytes");
-    left -= instance.fixed.count();
+    left -= instance.fixed.count() + instance.issue.count();
   }
   return program;
 }
@@ -94,7 +104,9 @@ const Program& checked(const Program& program) {
 Executor::Executor(const Program& program, const SimulateOptions& options)
     : program_(checked(program)),
       residency_(program, options),
-      links_(program.links, program.paths) {
+      links_(program.links, program.paths),
+      launch_queue_(options.launch_queue) {
+  ensure(launch_queue_ > 0, "a stream should hold at least one kernel");
   for (std::size_t s = 0; s < kStreamCount; ++s) {
     const std::vector<InstanceId>& order = program.order[s];
     streams_[s].next = order.data();
@@ -103,6 +115,7 @@ Executor::Executor(const Program& program, const SimulateOptions& options)
   }
   finished_.assign(program.instances.size(), 0);
   result_.records.resize(program.instances.size());
+  issue_next();
 }
 
 Result Executor::run() && {
@@ -146,6 +159,10 @@ bool Executor::next_instant() {
         for (const std::uint32_t stream : done_) due_ |= 1u << stream;
         happened = true;
         break;
+      case EventKind::kIssued:
+        now_ = event.time;
+        happened = true;
+        break;
     }
   }
   return happened;
@@ -173,6 +190,7 @@ void Executor::finish(std::size_t stream) {
   const InstanceId id = *place.next;
   InstanceRecord& record = result_.records[index(id)];
   record.finish = now_;
+  result_.end = now_;
   finished_[index(id)] = 1;
   if (stream == static_cast<std::size_t>(Stream::kCompute)) {
     result_.compute_busy += now_ - record.start;
@@ -182,6 +200,29 @@ void Executor::finish(std::size_t stream) {
   ++place.next;
   place.state = StreamState::kIdle;
   if (place.next != place.last) place.dependency = program_.first_dependency[index(*place.next)];
+  if (stream == static_cast<std::size_t>(Stream::kCompute)) issue_next();
+}
+
+// Keeps the host's clock: it issues in order and waits while the launch queue is full.
+void Executor::issue_next() {
+  const StreamPlace& place = streams_[static_cast<std::size_t>(Stream::kCompute)];
+  if (place.next == place.last) return;
+  const auto& order = program_.order[static_cast<std::size_t>(Stream::kCompute)];
+  const auto before = static_cast<std::size_t>(place.next - order.data());
+  if (before >= launch_queue_) {
+    host_ = std::max(host_, result_.records[index(order[before - launch_queue_])].start);
+  }
+  host_ += program_.instances[index(*place.next)].issue;
+}
+
+// Only then does an event tell when it is not any more.
+bool Executor::host_is_late(std::size_t stream) {
+  if (stream != static_cast<std::size_t>(Stream::kCompute)) return false;
+  result_.records[index(*streams_[stream].next)].issued = host_;
+  if (host_ <= now_) return false;
+  queue_.push(host_, word(EventKind::kIssued, 0));
+  streams_[stream].state = StreamState::kAwaitsHost;
+  return true;
 }
 
 void Executor::start_ready() {
@@ -191,7 +232,9 @@ void Executor::start_ready() {
     if (place.state == StreamState::kIdle) {
       if (!dependencies_finished(place)) continue;
       result_.records[index(*place.next)].ready = now_;
-      place.state = StreamState::kReady;
+      if (host_is_late(stream)) continue;
+    } else if (place.state == StreamState::kAwaitsHost) {
+      if (host_ > now_) continue;
     } else if (residency_.frees_beside(place.refused) == place.refused_after) {
       continue;
     }
@@ -214,6 +257,7 @@ void Executor::start(std::size_t stream) {
   const auto refused =
       residency_.take(*place.next, static_cast<Stream>(stream), now_, place.driver_time);
   if (refused) {
+    place.state = StreamState::kAwaitsMemory;
     place.refused = *refused;
     place.refused_after = residency_.frees_beside(*refused);
     return;
@@ -222,6 +266,9 @@ void Executor::start(std::size_t stream) {
   InstanceRecord& record = result_.records[index(*place.next)];
   place.state = StreamState::kRunning;
   record.start = now_ + place.driver_time;
+  if (stream == static_cast<std::size_t>(Stream::kCompute) && place.driver_time > SimTime(0)) {
+    host_ = std::max(host_, record.start);  // it makes the driver calls
+  }
   place.driver_time = SimTime(0);
   const SimTime fixed_end = record.start + instance.fixed;
   const bool moves = instance.bytes.count > 0;
@@ -245,11 +292,10 @@ void Executor::begin_transfer(std::size_t stream) {
 }
 
 void Executor::close() {
-  result_.end = now_;
   bool all_done = true;
   for (const StreamPlace& place : streams_) {
     all_done = all_done && place.next == place.last;
-    if (result_.out_of_memory || place.state != StreamState::kReady) continue;
+    if (result_.out_of_memory || place.state != StreamState::kAwaitsMemory) continue;
     const auto stream = static_cast<Stream>(&place - streams_.data());
     result_.out_of_memory = residency_.shortfall(*place.next, stream, place.refused);
   }

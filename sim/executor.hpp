@@ -11,6 +11,11 @@
 // runs, the step is out of memory at the first stream, in order of streams, that waits for memory.
 // Driver calls of its attempts, refused ones included, delay its start: an allocator that empties
 // its cache waits for the streams first.
+//
+// The host issues the compute stream's instances in order, each for Instance::issue, starting with
+// an empty queue at time 0, and runs ahead until SimulateOptions::launch_queue instances have been
+// issued and not started. Driver calls for the compute stream keep it busy until they are done. An
+// instance that is ready but not issued waits for the host before it asks for memory.
 
 #include "graph/program.hpp"
 #include "sim/options.hpp"

@@ -20,7 +20,7 @@ Grants::Grants(const Program& program, const Result& result) : result_(result) {
     }
     if (event.instance == kNoInstance) continue;
     const InstanceRecord& record = result.records[index(event.instance)];
-    if (record.start == record.ready) continue;
+    if (record.start == due_of(record)) continue;
     if (grants_.empty() || grants_.back().instance != event.instance) {
       grants_.push_back({event.instance, event.time, kNoInstance});
       freed = 0;

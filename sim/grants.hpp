@@ -8,12 +8,12 @@
 
 namespace tidemark::sim {
 
-//   ready        time                 start
+//    due         time                 start
 //     | waits for |  the driver        |
 //     |  memory   |  is asked          |  runs
 struct Grant {
   InstanceId instance{};
-  SimTime time{};  // when it had its memory: not before it was ready, not after its start
+  SimTime time{};  // when it had its memory: not before it was due, not after its start
   // Whose finish freed memory last before that, of one of its tiers if any did in that instant.
   InstanceId freed_by = kNoInstance;
 };
@@ -23,7 +23,7 @@ class Grants {
  public:
   Grants(const Program& program, const Result& result);
 
-  // Of an instance that started later than it was ready.
+  // Of an instance that started later than it was due.
   Grant of(InstanceId instance) const;
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -20,6 +21,10 @@ constexpr bool is_set_aside(const Buffer& buffer) {
   return buffer.category == Category::kRuntime && buffer.initial && buffer.persistent;
 }
 
+// Kernels that a stream holds beside the running one; the host waits when it is full. NVIDIA
+// developer forum 68937 finds about 1000.
+inline constexpr std::size_t kLaunchQueue = 1024;
+
 struct SimulateOptions {
   // Who hands out the bytes of a tier; nullptr: ideal, with the program's capacity. An allocator
   // may hold `carried` and have more cached; its peaks start anew.
@@ -29,6 +34,7 @@ struct SimulateOptions {
   // Initial buffers that an earlier run has left in their tier's allocator (Result::kept). Other
   // initial buffers are allocated before the step.
   std::span<const KeptBuffer> carried = {};
+  std::size_t launch_queue = kLaunchQueue;  // positive
 };
 
 }  // namespace tidemark::sim

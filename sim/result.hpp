@@ -26,7 +26,7 @@ enum class StallCause : std::uint8_t {
   kAllocatorCall,  // the allocator asked the driver
   kCommunication,
   kPipelineBubble,
-  kLaunch,
+  kLaunch,  // the host had not yet issued the next kernel
 };
 inline constexpr std::array<std::string_view, 10> kStallCauseNames = {
     "pcie_h2d",   "pcie_d2h",       "nvme_read",     "nvme_write",      "cpu_optimizer",
@@ -38,10 +38,16 @@ inline constexpr SimTime kNever{-1};
 
 struct InstanceRecord {
   SimTime ready = kNever;  // dependencies finished and the stream free
+  SimTime issued{};        // compute stream: the host has issued it
   SimTime start = kNever;  // memory allocated, driver calls made
   SimTime finish = kNever;
   std::uint32_t events_at_finish = 0;  // memory events recorded once its finish has freed buffers
 };
+
+// When an instance could start but for its memory.
+inline SimTime due_of(const InstanceRecord& record) {
+  return record.issued > record.ready ? record.issued : record.ready;
+}
 
 // A buffer was allocated (for `instance`, which starts then or once the driver has answered) or
 // freed (when `instance` finished). Buffers that are there before the step are allocated first of

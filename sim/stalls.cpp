@@ -60,11 +60,13 @@ class Attribution {
   void explain_start(InstanceId id, SimTime from, InstanceId waiting) {
     for (;;) {
       const InstanceRecord& record = result_.records[index(id)];
-      if (record.start > record.ready) {
+      const SimTime due = due_of(record);
+      if (record.start > due) {
         const Grant grant = grants_.of(id);
         add(grant.time, record.start, from, StallCause::kAllocatorCall, waiting, id);
-        add(record.ready, grant.time, from, StallCause::kAllocation, waiting, grant.freed_by);
+        add(due, grant.time, from, StallCause::kAllocation, waiting, grant.freed_by);
       }
+      add(record.ready, due, from, StallCause::kLaunch, waiting, id);
       if (record.ready <= from) return;
       id = blocker_of(id, record.ready);
       add_run(id, from, waiting);

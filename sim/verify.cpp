@@ -55,6 +55,7 @@ std::vector<Violation> verify(const Program& program, const Result& result,
   if (!report.clean()) return report.take();
   verify_complete(program, result, report);
   verify_time(program, result, report);
+  verify_host(program, result, options, report);
   verify_memory(program, result, options, report);
   verify_links(program, result, report);
   verify_stalls(program, result, report);

@@ -20,7 +20,7 @@ enum class Rule : std::uint8_t {
   kComplete,      // every instance ran, or the run says where memory ran out
   kDependencies,  // nothing is ready before its dependencies have finished, nor later
   kStreams,       // each stream runs its list in order, one instance at a time
-  kStart,         // an instance starts when it is ready, unless it waits for memory
+  kStart,         // an instance starts when it is ready and issued, unless it waits for memory
   kDuration,      // it takes its fixed time, and a transfer no less than its links and cap allow
   kAllocation,    // a buffer is allocated once, for a user, before any user starts
   kFree,          // and freed once, when its last user finishes, unless it persists
@@ -32,13 +32,15 @@ enum class Rule : std::uint8_t {
   kStalls,        // stalls are disjoint, in order, and name what ran or finished then
   kIdentity,      // busy + stalls = end on the compute stream
   kEnd,           // the step ends with its last instance, no sooner than its critical path
+  kIssue,         // the host issues the compute stream in order, none starts before it is issued
   kOutOfMemory,   // the allocation that failed really did not fit
 };
 
-inline constexpr std::array<std::string_view, 17> kRuleNames = {
+inline constexpr std::array<std::string_view, 18> kRuleNames = {
     "shape",      "complete", "dependencies", "streams",  "start",        "duration",
     "allocation", "free",     "balance",      "capacity", "categories",   "moved",
-    "links",      "stalls",   "identity",     "end",      "out_of_memory"};
+    "links",      "stalls",   "identity",     "end",      "issue",
+    "out_of_memory"};
 
 constexpr std::string_view name_of(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 

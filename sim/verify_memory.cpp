@@ -87,7 +87,7 @@ class Memory {
     const InstanceRecord& owner = record(event.instance);
     const bool driver = std::ranges::any_of(
         program_.uses(event.instance), [&](BufferId b) { return asks_others(buffer(b).tier); });
-    report_.expect(owner.ready <= event.time &&
+    report_.expect(std::max(owner.ready, owner.issued) <= event.time &&
                        (driver ? event.time <= owner.start : event.time == owner.start),
                    Rule::kAllocation, id, " is allocated at ", event.time, " for ", event.instance,
                    ", which starts at ", owner.start);
@@ -113,18 +113,18 @@ class Memory {
                    Rule::kFree, id, " is freed before it is allocated");
   }
 
-  // Whoever starts later than it is ready has waited for a buffer that was not there yet.
+  // Whoever starts later than it is ready and issued has waited for a buffer that was not there yet.
   void late_starts() {
     for (std::uint32_t i = 0; i < program_.instances.size(); ++i) {
       const InstanceRecord& r = result_.records[i];
-      if (r.finish == kNever || r.start <= r.ready) continue;
+      if (r.finish == kNever || r.start <= std::max(r.ready, r.issued)) continue;
       const auto uses = program_.uses(InstanceId{i});
       const bool waited = std::any_of(uses.begin(), uses.end(), [&](BufferId b) {
         const std::vector<std::size_t>& rows = lives_[index(b)].allocated;
-        return !rows.empty() && result_.memory[rows.front()].time >= r.ready;
+        return !rows.empty() && result_.memory[rows.front()].time >= std::max(r.ready, r.issued);
       });
       report_.expect(waited, Rule::kStart, InstanceId{i}, " is ready at ", r.ready,
-                     " and starts at ", r.start, " without having waited for memory");
+                     ", issued at ", r.issued, " and starts at ", r.start, " without having waited for memory");
     }
   }
 

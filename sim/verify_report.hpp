@@ -46,6 +46,8 @@ class VerifyReport {
 
 void verify_memory(const Program& program, const Result& result, const SimulateOptions& options,
                    VerifyReport& report);
+void verify_host(const Program& program, const Result& result, const SimulateOptions& options,
+                 VerifyReport& report);
 void verify_time(const Program& program, const Result& result, VerifyReport& report);
 void verify_links(const Program& program, const Result& result, VerifyReport& report);
 void verify_stalls(const Program& program, const Result& result, VerifyReport& report);

@@ -37,6 +37,10 @@ bool blocker_fits(const Program& program, const Result& result, const Stall& sta
            blocker.start <= stall.begin && stall.end <= blocker.finish;
   }
   if (stall.cause == StallCause::kAllocation) return blocker.finish == stall.end;
+  if (stall.cause == StallCause::kLaunch) {
+    return program.instances[index(stall.blocker)].stream == Stream::kCompute &&
+           blocker.ready <= stall.begin && stall.end <= blocker.issued;
+  }
   if (stall.cause == StallCause::kAllocatorCall) {
     return blocker.ready <= stall.begin && stall.end == blocker.start;
   }

@@ -5,6 +5,7 @@
 #include "graph/lower_bound.hpp"
 #include "graph/op_kind.hpp"
 #include "hardware/ensure.hpp"
+#include "hardware/rates.hpp"
 #include "sim/account.hpp"
 #include "sim/allocators/out_of_memory.hpp"
 #include "sim/allocators/table.hpp"
@@ -14,7 +15,8 @@ namespace tidemark::tools {
 namespace {
 
 bool is_matmul(const Op& op) {
-  return op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention;
+  return op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention ||
+         op.work == WorkClass::kAttentionBackward;
 }
 
 // Autocast's 16-bit copy of a weight: it grows with the model, not with the batch.
@@ -194,8 +196,11 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
   report.traffic = result.moved;
   report.critical_path = limits_of(graph, step.program, result, run.machine.gpu);
 
-  const FlopRate peak = run.training.precision == Precision::kFp32 ? run.machine.gpu.matmul_32bit
-                                                                   : run.machine.gpu.matmul_16bit;
+  const bool tf32 = run.kernels.fp32_matmul == Kernels::Fp32Matmul::kTf32;
+  const Arithmetic arithmetic = run.training.precision != Precision::kFp32 ? Arithmetic::k16Bit
+                                : tf32                                     ? Arithmetic::kTf32
+                                                                           : Arithmetic::k32Bit;
+  const FlopRate peak = matmul_peak(run.machine.gpu, arithmetic);
   const double time = seconds(report.step_time);
   if (time > 0) {
     report.tokens_per_second = static_cast<double>(report.tokens) / time;

@@ -4,12 +4,12 @@ namespace tidemark {
 
 namespace {
 
-Work product_pair(const Value& q, const Value& k, std::int64_t products) {
+Work product_pair(WorkClass work, const Value& q, const Value& k, std::int64_t products) {
   const std::int64_t batch = q.size(0) * q.size(2);
   const std::int64_t s = q.size(1), t = k.size(1), d = q.size(3);
   // Causal: half of the score matrix (FlashAttention-2, arXiv 2307.08691, section 4.1 counts
   // 4 s^2 d heads / 2 forward and 2.5 times that backward).
-  return {.work = WorkClass::kAttention,
+  return {.work = work,
           .flops = Flops(products * batch * s * t * d),
           .m = s,
           .n = t,
@@ -39,7 +39,10 @@ Gradients flash_backward(Tape& tape, Node& node, const Gradients& g) {
   const Value accumulator =
       tape.make(OpKind::kEmpty, {}, Layout(Shape{b, rows, h, d}), DType::kF32, allocation);
   const auto run = [&](const Value& to_k, const Value& to_v) {
-    tape.begin(OpKind::kFlashAttentionBackward, q.dtype(), product_pair(q, k, 5));
+    // The row dots, the gradients, and dq rounded from its accumulator.
+    Work work = product_pair(WorkClass::kAttentionBackward, q, k, 5);
+    work.kernels = 3;
+    tape.begin(OpKind::kFlashAttentionBackward, q.dtype(), work);
     tape.reads(g[0]);
     for (int i = 0; i < 5; ++i) tape.reads(node.saved[static_cast<std::size_t>(i)]);
     for (const Value* x : {&dq, &to_k, &to_v, &row_dot, &accumulator}) tape.writes(*x);
@@ -63,7 +66,7 @@ constexpr DerivativeRule kFlashRule = {"flash_attention", flash_backward};
 // Keeps q, k, v as passed, the output and the fp32 log-sum-exp; no scores, no masks.
 Value flash_attention(const Value& q, const Value& k, const Value& v) {
   Tape& tape = q.tape();
-  tape.begin(OpKind::kFlashAttention, q.dtype(), product_pair(q, k, 2));
+  tape.begin(OpKind::kFlashAttention, q.dtype(), product_pair(WorkClass::kAttention, q, k, 2));
   tape.reads(q);
   tape.reads(k);
   tape.reads(v);

@@ -106,8 +106,19 @@ Gradients sigmoid_backward(Tape&, Node& node, const Gradients& g) {
 }
 constexpr DerivativeRule kSigmoidRule = {"sigmoid", sigmoid_backward};
 
+// Out of place it is a clone, and a fill of the clone (aten/native/TensorAdvancedIndexing.cpp).
+Value filled_clone(const Value& x, const Value& mask) {
+  Value y = binary(OpKind::kMaskedFill, x, mask);
+  const std::int64_t bytes = y.shape().elements() * size_of(y.dtype());
+  Tape& tape = y.tape();
+  tape.graph().ops.back().kernels = 2;
+  tape.reads_again(bytes);
+  tape.writes_again(bytes);
+  return y;
+}
+
 Gradients masked_fill_backward(Tape&, Node& node, const Gradients& g) {
-  return {binary(OpKind::kMaskedFill, g[0], node.saved[0])};
+  return {filled_clone(g[0], node.saved[0])};
 }
 constexpr DerivativeRule kMaskedFillRule = {"masked_fill", masked_fill_backward};
 
@@ -133,7 +144,7 @@ Gradients copy_slices_backward(Tape& tape, Node& node, const Gradients& g) {
     Value filled;
     {
       const Value copy = tape.make(OpKind::kClone, {&result}, slice, g[0].dtype());
-      filled = binary(OpKind::kMaskedFill, copy, node.saved[0]);
+      filled = filled_clone(copy, node.saved[0]);
     }
     tape.update(OpKind::kCopy, result, {&filled});
   }
@@ -255,7 +266,7 @@ Value sigmoid(const Value& x) {
 }
 
 Value masked_fill(const Value& x, const Value& mask) {
-  Value y = binary(OpKind::kMaskedFill, x, mask);
+  Value y = filled_clone(x, mask);
   Tape& tape = y.tape();
   if (Node* node = tape.differentiate(kMaskedFillRule, {&x}, {&y})) tape.save(*node, mask);
   return y;

@@ -16,9 +16,14 @@ Shape statistics_shape(const Shape& x) {
 
 Gradients layer_norm_backward(Tape& tape, Node& node, const Gradients& g) {
   const Value& x = node.saved[0];
-  tape.begin(OpKind::kLayerNormBackward, g[0].dtype(), work_of(x, 11));
+  // One kernel for the input's gradient, one for weight and bias, which reads both again
+  // (layer_norm_kernel.cu: layer_norm_grad_input_kernel, GammaBetaBackwardCUDAKernel).
+  Work work = work_of(x, 11);
+  work.kernels = 2;
+  tape.begin(OpKind::kLayerNormBackward, g[0].dtype(), work);
   tape.reads(g[0]);
   for (int i = 0; i < 4; ++i) tape.reads(node.saved[static_cast<std::size_t>(i)]);
+  tape.reads_again(x.shape().elements() * (size_of(x.dtype()) + size_of(g[0].dtype())));
   Gradients out;
   out[0] = tape.makes(Layout(x.shape()), x.dtype());
   for (std::size_t i = 1; i <= 2; ++i) {

@@ -155,12 +155,17 @@ std::vector<Value> unbind_pair(const Value& x) {
 std::vector<Value> split(const Value& x, int dim, std::int64_t length) {
   Tape& tape = x.tape();
   const std::int64_t pieces = x.size(dim) / length;
-  ensure(pieces == 3 && x.size(dim) % length == 0, "a split gives three equal pieces");
+  ensure((pieces == 2 || pieces == 3) && x.size(dim) % length == 0,
+         "a split gives two or three equal pieces");
   std::vector<Value> out;
   for (std::int64_t i = 0; i < pieces; ++i) {
     out.push_back(tape.view_of(x, narrowed(x.layout(), dim, length)));
   }
-  tape.differentiate(kSplitRule, {&x}, {&out[0], &out[1], &out[2]});
+  if (pieces == 2) {
+    tape.differentiate(kSplitRule, {&x}, {&out[0], &out[1]});
+  } else {
+    tape.differentiate(kSplitRule, {&x}, {&out[0], &out[1], &out[2]});
+  }
   return out;
 }
 

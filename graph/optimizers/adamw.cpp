@@ -40,18 +40,18 @@ enum class Generation { k113, k2x };
 // Lists of temporaries: the square roots, and in 1.13 another of sqrt + eps.
 void foreach_lists(Tape& tape, std::vector<Updated>& tensors, Generation generation) {
   multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
-                  [&](Updated& x) { tape.writes(x.target); });
+                  [&](Updated& x) { tape.modifies(x.target); });
   multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
-                  [&](Updated& x) { tape.writes(x.states[0]); });
+                  [&](Updated& x) { tape.modifies(x.states[0]); });
   multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated& x) {
     tape.reads(x.gradient);
-    tape.writes(x.states[0]);
+    tape.modifies(x.states[0]);
   });
   multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
-                  [&](Updated& x) { tape.writes(x.states[1]); });
+                  [&](Updated& x) { tape.modifies(x.states[1]); });
   multi_tensor_op(tape, OpKind::kForeachAddcmul, 3, tensors, [&](Updated& x) {
     tape.reads(x.gradient);
-    tape.writes(x.states[1]);
+    tape.modifies(x.states[1]);
   });
   std::vector<Value> roots, denominators;
   multi_tensor_op(tape, OpKind::kForeachSqrt, 2, tensors, [&](Updated& x) {
@@ -60,7 +60,7 @@ void foreach_lists(Tape& tape, std::vector<Updated>& tensors, Generation generat
   });
   std::size_t next = 0;
   multi_tensor_op(tape, OpKind::kForeachDiv, 1, tensors,
-                  [&](Updated&) { tape.writes(roots[next++]); });
+                  [&](Updated&) { tape.modifies(roots[next++]); });
   next = 0;
   if (generation == Generation::k113) {
     multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated&) {
@@ -70,14 +70,14 @@ void foreach_lists(Tape& tape, std::vector<Updated>& tensors, Generation generat
     });
   } else {
     multi_tensor_op(tape, OpKind::kForeachAdd, 1, tensors,
-                    [&](Updated&) { tape.writes(roots[next++]); });
+                    [&](Updated&) { tape.modifies(roots[next++]); });
   }
   next = 0;
   const std::vector<Value>& divisors = generation == Generation::k113 ? denominators : roots;
   multi_tensor_op(tape, OpKind::kForeachAddcdiv, 3, tensors, [&](Updated& x) {
     tape.reads(x.states[0]);
     tape.reads(divisors[next++]);
-    tape.writes(x.target);
+    tape.modifies(x.target);
   });
 }
 

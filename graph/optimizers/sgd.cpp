@@ -24,7 +24,7 @@ void apply(Tape& tape, std::vector<Updated>& tensors, Value Updated::*direction)
   }
   multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated& x) {
     tape.reads(x.*direction);
-    tape.writes(x.target);
+    tape.modifies(x.target);
   });
 }
 
@@ -46,14 +46,14 @@ void sgd_momentum_step(Tape& tape, std::vector<Updated>& tensors) {
     return;
   }
   multi_tensor_op(tape, OpKind::kForeachMul, 1, tensors,
-                  [&](Updated& x) { tape.writes(x.states[0]); });
+                  [&](Updated& x) { tape.modifies(x.states[0]); });
   multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated& x) {
     tape.reads(x.gradient);
-    tape.writes(x.states[0]);
+    tape.modifies(x.states[0]);
   });
   multi_tensor_op(tape, OpKind::kForeachAdd, 2, tensors, [&](Updated& x) {
     tape.reads(x.states[0]);
-    tape.writes(x.target);
+    tape.modifies(x.target);
   });
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("instance i plays op i on the compute stream, for as long as its kerne
   CHECK(program.instances[4].fixed == 0_ps);
 }
 
-TEST_CASE("a kernel's arithmetic is that of its dtype") {
+TEST_CASE("a kernel's arithmetic is that of its op") {
   SmallStep step;
   step.op({});
   step.op({});
@@ -51,7 +51,7 @@ TEST_CASE("a kernel's arithmetic is that of its dtype") {
     op.work = WorkClass::kMatmul;
     op.flops = Flops(1'000'000);
   }
-  graph.ops[1].dtype = DType::kF32;
+  graph.ops[1].arithmetic = Arithmetic::k32Bit;
   graph.ops[2].work = WorkClass::kNone;  // on the host alone
   const Program program = plan(graph, {}, {}, test::round_machine());
   CHECK(program.instances[0].fixed == 10_ns);   // 1 MFLOP at 100 TFLOP/s

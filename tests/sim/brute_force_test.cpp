@@ -35,6 +35,7 @@ void require_equal(const Program& program, const Result& got, const Result& expe
   for (std::size_t i = 0; i < got.records.size(); ++i) {
     CAPTURE(i);
     REQUIRE(got.records[i].ready == expected.records[i].ready);
+    REQUIRE(got.records[i].issued == expected.records[i].issued);
     REQUIRE(got.records[i].start == expected.records[i].start);
     REQUIRE(got.records[i].finish == expected.records[i].finish);
     REQUIRE(got.records[i].events_at_finish == expected.records[i].events_at_finish);
@@ -75,11 +76,12 @@ void require_stalls(const Result& got, const ReferenceExecutor& reference) {
 }
 
 struct Tally {
-  int out_of_memory = 0, waited = 0, stalled = 0;
+  int out_of_memory = 0, waited = 0, stalled = 0, launch_bound = 0;
 };
 
 void compare_on_random_programs(const RandomProgramShape& shape, std::uint32_t first_seed,
-                                std::uint32_t seeds, Tally& tally) {
+                                std::uint32_t seeds, Tally& tally,
+                                std::size_t launch_queue = kLaunchQueue) {
   for (std::uint32_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     CAPTURE(seed);
     RandomProgramShape own = shape;
@@ -88,13 +90,16 @@ void compare_on_random_programs(const RandomProgramShape& shape, std::uint32_t f
     const bool limited = seed % 5 != 0;
     SimulateOptions options;
     if (!limited) options.capacity = Capacity::kIgnored;
-    ReferenceExecutor reference(program, limited);
+    options.launch_queue = launch_queue;
+    ReferenceExecutor reference(program, limited, launch_queue);
     const Result expected = reference.run();
     const Result got = simulate(program, options);
     require_equal(program, got, expected);
     require_stalls(got, reference);
     tally.out_of_memory += got.out_of_memory ? 1 : 0;
     tally.stalled += got.stalls.empty() ? 0 : 1;
+    tally.launch_bound += std::ranges::any_of(
+        got.stalls, [](const Stall& stall) { return stall.cause == StallCause::kLaunch; });
     tally.waited += std::ranges::any_of(got.records, [](const InstanceRecord& r) {
       return r.start > r.ready && r.finish != kNever;
     });
@@ -124,6 +129,25 @@ TEST_CASE("The executor agrees with the brute force on programs of up to 60 inst
   compare_on_random_programs(shape, 200'001, 300, tally);
   CHECK(tally.out_of_memory > 10);
   CHECK(tally.waited > 10);
+}
+
+TEST_CASE("The executor agrees with the brute force where the host issues slowly") {
+  Tally tally;
+  RandomProgramShape shape;
+  shape.issue = 6;
+  compare_on_random_programs(shape, 300'001, 3000, tally);
+  CHECK(tally.launch_bound > 1000);
+  // A queue of one or two kernels: the host waits for the GPU, which then waits for the host.
+  compare_on_random_programs(shape, 310'001, 1000, tally, 1);
+  compare_on_random_programs(shape, 320'001, 1000, tally, 2);
+  shape.instances = 60;
+  shape.buffers = 40;
+  shape.streams = 7;
+  shape.reach = 12;
+  shape.use_reach = 5;
+  Tally many;
+  compare_on_random_programs(shape, 330'001, 200, many, 3);
+  CHECK(many.launch_bound > 100);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ inline Machine round_machine() {
   machine.gpu.bandwidth = 1000_GBps;
   machine.gpu.matmul_16bit = 100_TFLOPs;
   machine.gpu.matmul_32bit = 10_TFLOPs;
+  machine.gpu.matmul_tf32 = 50_TFLOPs;
   machine.gpu.vector_32bit = 10_TFLOPs;
   machine.gpu.matmul_efficiency = 1;
   machine.gpu.stream_efficiency = 1;

@@ -36,6 +36,7 @@ struct RandomProgramShape {
   std::int64_t reach = 1'000'000;      // dependencies go back no further than this
   std::int64_t uses = 3;               // at most, per instance
   std::int64_t use_reach = 2;  // buffers are used only this near to "their" instance
+  std::int64_t issue = 0;              // picoseconds of the host, at most, per compute instance
   bool limited = true;                 // capacities near what is needed
 };
 
@@ -115,7 +116,11 @@ inline Program random_program(std::uint32_t seed, const RandomProgramShape& shap
       builder.move(stream, path, Bytes(random.between(0, shape.most_bytes)), dependencies, uses,
                    fixed);
     } else {
-      builder.add(stream, fixed, dependencies, uses, static_cast<Phase>(random.between(0, 3)));
+      const InstanceId id =
+          builder.add(stream, fixed, dependencies, uses, static_cast<Phase>(random.between(0, 3)));
+      // Without it nothing is drawn, so that programs stay what they were.
+      const bool issues = shape.issue > 0 && stream == Stream::kCompute;
+      if (issues) builder.edit(id).issue = SimTime(random.between(0, shape.issue));
     }
   }
   return builder.build();

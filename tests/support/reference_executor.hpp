@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/program.hpp"
+#include "sim/options.hpp"
 #include "sim/result.hpp"
 #include "tests/support/naive_links.hpp"
 
@@ -14,8 +15,9 @@ namespace tidemark::test {
 
 class ReferenceExecutor {
  public:
-  ReferenceExecutor(const Program& program, bool limited)
-      : program_(program), limited_(limited), links_(program.links) {
+  ReferenceExecutor(const Program& program, bool limited,
+                    std::size_t launch_queue = sim::kLaunchQueue)
+      : program_(program), limited_(limited), launch_queue_(launch_queue), links_(program.links) {
     result_.records.resize(program.instances.size());
     moving_.assign(program.instances.size(), false);
     moved_.assign(program.instances.size(), false);
@@ -38,7 +40,9 @@ class ReferenceExecutor {
       for (const std::uint32_t tag : links_.pass((*next - now_).count())) moved_[tag] = true;
       now_ = *next;
     }
-    result_.end = now_;
+    for (const sim::InstanceRecord& r : result_.records) {
+      if (r.finish != sim::kNever) result_.end = std::max(result_.end, r.finish);
+    }
     for (int s = 0; s < kStreamCount && !result_.out_of_memory; ++s) {
       const std::optional<InstanceId> head = unfinished(s);
       if (head && ready(*head)) find_failure(*head);
@@ -78,6 +82,8 @@ class ReferenceExecutor {
       if (!head || started(*head) || !ready(*head)) continue;
       sim::InstanceRecord& r = result_.records[index(*head)];
       if (r.ready == sim::kNever) r.ready = now_;
+      r.issued = issued(*head);
+      if (r.issued > now_) continue;
       if (!take_all(*head)) continue;
       r.start = now_;
       again = again || done(*head);
@@ -103,8 +109,22 @@ class ReferenceExecutor {
       if (r.start == sim::kNever || r.finish != sim::kNever || moving_[i]) continue;
       offer(r.start + program_.instances[i].fixed);
     }
+    const std::optional<InstanceId> head = unfinished(0);
+    if (head && ready(*head) && !started(*head) && issued(*head) > now_) offer(issued(*head));
     if (const auto wait = links_.wait()) offer(now_ + SimTime(*wait));
     return next;
+  }
+
+  // When the host has issued `id`, whose predecessors on its stream have started.
+  SimTime issued(InstanceId id) const {
+    const std::vector<InstanceId>& order = program_.order[0];
+    if (program_.instances[index(id)].stream != Stream::kCompute) return SimTime(0);
+    SimTime host{};
+    for (std::size_t i = 0;; ++i) {
+      if (i >= launch_queue_) host = std::max(host, record(order[i - launch_queue_]).start);
+      host += program_.instances[index(order[i])].issue;
+      if (order[i] == id) return host;
+    }
   }
 
   bool done(InstanceId id) const {
@@ -220,12 +240,14 @@ class ReferenceExecutor {
       case Stream::kCompute:
         break;
     }
-    return sim::StallCause::kLaunch;  // never right
+    return sim::StallCause::kPipelineBubble;  // never right
   }
   // Why `id`, which starts after `t`, had not started at `t`.
   sim::StallCause cause(InstanceId id, SimTime t) const {
     const sim::InstanceRecord& r = record(id);
-    if (t >= r.ready) return sim::StallCause::kAllocation;
+    if (t >= r.ready) {
+      return t < r.issued ? sim::StallCause::kLaunch : sim::StallCause::kAllocation;
+    }
     std::optional<InstanceId> blocker;
     const auto& order =
         program_.order[static_cast<std::size_t>(program_.instances[index(id)].stream)];
@@ -240,6 +262,7 @@ class ReferenceExecutor {
 
   const Program& program_;
   bool limited_;
+  std::size_t launch_queue_;
   NaiveLinks links_;
   SimTime now_{};
   std::vector<bool> moving_;  // its transfer has begun

@@ -3,6 +3,7 @@
 #include "graph/machine_paths.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
+#include "hardware/kernel_time.hpp"
 #include "sim/executor.hpp"
 
 namespace tidemark::tools {

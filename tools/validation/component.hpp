@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "hardware/cost.hpp"
+#include "hardware/kernel_work.hpp"
 #include "hardware/machine.hpp"
 #include "hardware/units.hpp"
 

@@ -102,7 +102,8 @@ BlockSum block(SimulatedRun& run, std::initializer_list<Phase> phases) {
     const sim::InstanceRecord& record = result.records[index(i)];
     sum.seconds += seconds(record.finish - record.start);
     const Op& op = step.graph.op(instance.op);
-    const bool matmul = op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention;
+    const bool matmul = op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention ||
+                        op.work == WorkClass::kAttentionBackward;
     if (matmul) sum.matmul_flops += static_cast<double>(op.flops.count);
   }
   const double blocks = static_cast<double>(run.run().model.layers);

@@ -1,4 +1,4 @@
-#include "hardware/cost.hpp"
+#include "hardware/kernel_time.hpp"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,8 @@ namespace tidemark {
 namespace {
 
 // Round figures: 200 TFLOP/s of 16-bit matmul x 0.5 = 100; 20 of 32-bit x 0.5 = 10; 10 vector;
-// 2000 GB/s x 0.5 = 1000 GB/s; 3 us a launch.
+// 2000 GB/s x 0.5 = 1000 GB/s; 3 us a launch. Fused attention: 50 forward, 40 backward. Work has no
+// shape here: what a shape adds, the tests of matmul_time and attention_time say.
 Gpu round_gpu() {
   Gpu gpu{};
   gpu.bandwidth = 2000_GBps;
@@ -20,6 +21,9 @@ Gpu round_gpu() {
   gpu.matmul_efficiency = 0.5;
   gpu.stream_efficiency = 0.5;
   gpu.launch_latency = 3_us;
+  gpu.matmul_tf32 = 40_TFLOPs;
+  gpu.flash_forward_efficiency = 0.25;
+  gpu.flash_backward_efficiency = 0.2;
   return gpu;
 }
 
@@ -53,8 +57,16 @@ TEST_CASE("a matmul whose bytes take longer is bound by bandwidth") {
         1003_us);
 }
 
-TEST_CASE("fused attention runs on the tensor cores too") {
-  CHECK(kernel_time(round_gpu(), work(WorkClass::kAttention, 100'000'000'000, 0)) == 1003_us);
+TEST_CASE("a matmul that may round to TF32 runs at a peak between the two") {
+  KernelWork matmul = work(WorkClass::kMatmul, 100'000'000'000, 100'000'000);
+  matmul.arithmetic = Arithmetic::kTf32;  // 40 x 0.5 = 20 TFLOP/s
+  CHECK(kernel_time(round_gpu(), matmul) == 5'000_us + 3_us);
+}
+
+TEST_CASE("fused attention has shares of the tensor peak of its own, forward and backward") {
+  CHECK(kernel_time(round_gpu(), work(WorkClass::kAttention, 100'000'000'000, 0)) == 2003_us);
+  CHECK(kernel_time(round_gpu(), work(WorkClass::kAttentionBackward, 100'000'000'000, 0)) ==
+        2503_us);
 }
 
 TEST_CASE("a streaming kernel takes its bytes over the achieved bandwidth") {
@@ -113,6 +125,10 @@ TEST_CASE("a GPU without peaks or with impossible efficiencies breaks an invaria
     gpu = round_gpu();
     gpu.stream_efficiency = share;
     CHECK_THROWS_AS(kernel_time(gpu, matmul), InternalError);
+    gpu = round_gpu();
+    gpu.flash_forward_efficiency = gpu.flash_backward_efficiency = share;
+    CHECK_THROWS_AS(kernel_time(gpu, work(WorkClass::kAttention, 1, 1)), InternalError);
+    CHECK_THROWS_AS(kernel_time(gpu, work(WorkClass::kAttentionBackward, 1, 1)), InternalError);
   }
   CHECK_THROWS_AS(kernel_time(round_gpu(), work(WorkClass::kMatmul, -1, 1)), InternalError);
   CHECK_THROWS_AS(kernel_time(round_gpu(), work(WorkClass::kMatmul, 1, -1)), InternalError);
