@@ -34,12 +34,6 @@ LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
   return input;
 }
 
-PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
-  PlannedStep step{lower_run(run, kind), {}};
-  step.program = plan(step.graph, run.training, run.offload, run.machine);
-  return step;
-}
-
 bool asked_the_driver(const sim::Result& result) {
   const sim::AllocatorStatistics& hbm = result.allocators[kHbm].end;
   return hbm.driver_allocations > 0 || hbm.driver_frees > 0;
@@ -54,6 +48,12 @@ StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind) {
   if (policy->drops == nullptr) return graph;
   const remat::Drops drops = policy->drops(graph, {run.model.layers, run.checkpoint_options});
   return remat::replay(graph, remat::sequence_of(graph, drops));
+}
+
+PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
+  PlannedStep step{lower_run(run, kind), {}};
+  step.program = plan(step.graph, run.training, run.offload, run.machine);
+  return step;
 }
 
 std::string_view name_of(const PlannedStep& step, const Buffer& buffer) {

@@ -28,6 +28,8 @@ struct PlannedStep {
   Program program;
 };
 
+PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind);
+
 struct PlayedSteps {
   sim::Result first;
   std::optional<sim::Result> steady;  // nullopt: the first step left no allocator to go on with
