@@ -1,6 +1,8 @@
 #include "scenarios/catalogue.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "hardware/decimal.hpp"
@@ -14,7 +16,8 @@ namespace {
 
 constexpr const char* kModels = "graph/models";
 constexpr const char* kDevices = "hardware/devices";
-constexpr int kOrder = 1'000'000;  // faults of the catalogue come after those of the scenario
+constexpr int kUserOrder = 400'000;  // faults of a user's files come after those of the scenario
+constexpr int kOrder = 1'000'000;    // faults of the catalogue come after those of the scenario
 
 Value empty_mapping(const Mark& mark) {
   Value value;
@@ -58,13 +61,24 @@ Value hardware_of(const Value& figures) {
       hbm.entries.push_back(entry);
     } else if (entry.key == "defaults") {
       for (const Entry& part : entry.value.entries) hardware.entries.push_back(part);
+    } else if ((entry.key == "gpu" || entry.key == "hbm") && entry.value.is_mapping()) {
+      Value& section = entry.key == "gpu" ? gpu : hbm;  // written as below `hardware:`
+      section.entries.insert(section.entries.end(), entry.value.entries.begin(),
+                             entry.value.entries.end());
     } else {
       hardware.entries.push_back(entry);
     }
   }
-  hardware.entries.push_back({"gpu", figures.mark, std::move(gpu)});
-  hardware.entries.push_back({"hbm", figures.mark, std::move(hbm)});
+  if (!gpu.entries.empty()) hardware.entries.push_back({"gpu", figures.mark, std::move(gpu)});
+  if (!hbm.entries.empty()) hardware.entries.push_back({"hbm", figures.mark, std::move(hbm)});
   return hardware;
+}
+
+// A relative path is meant from the file that it stands in; --set options have no file.
+std::string path_of(const std::string& name, const Mark& mark) {
+  const Source* from = mark.source.get();
+  const bool in_file = from != nullptr && !from->text.empty();
+  return in_file ? (std::filesystem::path(from->name).parent_path() / name).string() : name;
 }
 
 const EmbeddedFile* find_file(std::span<const EmbeddedFile> files, std::string_view name) {
@@ -73,6 +87,11 @@ const EmbeddedFile* find_file(std::span<const EmbeddedFile> files, std::string_v
 }
 
 }  // namespace
+
+bool is_device_file(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".yaml") ||
+         name.ends_with(".yml");
+}
 
 const Value& Catalogue::file(const std::string& folder, const EmbeddedFile& file) {
   const std::string path = folder + "/" + std::string(file.name) + ".yaml";
@@ -115,7 +134,48 @@ const Value* Catalogue::device(const std::string& kind, const std::string& name,
   return &entries_.emplace(kind + " " + name, std::move(figures)).first->second;
 }
 
-std::string Catalogue::description(const std::string& name) {
+const Value* Catalogue::user_file(const std::string& name, const Mark& mark) {
+  const std::string path = path_of(name, mark);
+  const auto known = user_files_.find(path);
+  if (known != user_files_.end()) return known->second.is_mapping() ? &known->second : nullptr;
+  Value& read = user_files_[path];
+  std::string reason;
+  std::optional<std::string> text = read_file(path, "a device", reason);
+  if (!text) {
+    diagnostics_.error(mark, reason, "looked at " + path);
+    return nullptr;
+  }
+  const int order = kUserOrder + static_cast<int>(user_files_.size());
+  read = parse(std::make_shared<const Source>(Source{path, std::move(*text), order}), diagnostics_);
+  if (read.is_mapping()) return &read;
+  if (read.kind != Value::Kind::kNull) {
+    diagnostics_.error(read.mark, "a device is a mapping, as below hardware:");
+  }
+  return nullptr;
+}
+
+const Value* Catalogue::device_file(const std::string& kind, const std::string& name,
+                                    const Mark& mark) {
+  const Value* found = user_file(name, mark);
+  if (found == nullptr) return nullptr;
+  const std::string stated = text_at(*found, "kind");
+  if (!stated.empty() && stated != kind) {
+    diagnostics_.error(mark, in_quotes(name) + " describes a " + stated + ", not a " + kind);
+    return nullptr;
+  }
+  const std::string key = kind + " " + path_of(name, mark);
+  const auto entry = entries_.find(key);
+  if (entry != entries_.end()) return &entry->second;
+  Value figures = figures_of(*found);
+  if (kind == "gpu") figures = hardware_of(figures);
+  return &entries_.emplace(key, std::move(figures)).first->second;
+}
+
+std::string Catalogue::description(const std::string& name, const Mark& mark) {
+  if (is_device_file(name)) {
+    const Value* read = user_file(name, mark);
+    return read != nullptr ? text_at(*read, "description") : std::string();
+  }
   const EmbeddedFile* found = find_file(device_files(), name);
   ensure(found != nullptr, "only known devices are described");
   return text_at(file(kDevices, *found), "description");

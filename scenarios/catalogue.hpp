@@ -25,6 +25,9 @@ struct CatalogueEntry {
   std::string description;
 };
 
+// A catalogue has no slashes in its names, and no extension.
+bool is_device_file(std::string_view name);
+
 // Parses a file when it is first asked for.
 class Catalogue {
  public:
@@ -37,18 +40,24 @@ class Catalogue {
   // "pcie". Null, and reported at `mark`: there is no such device.
   const Value* device(const std::string& kind, const std::string& name, const Mark& mark);
 
-  // Of a device that there is.
-  std::string description(const std::string& name);
+  // The same from a file of the user's, for a name that is_device_file(). A relative one is looked
+  // for beside the file that names it. It may have a `base` of its own, from the catalogue.
+  const Value* device_file(const std::string& kind, const std::string& name, const Mark& mark);
+
+  // Of a device that there is; empty where a user's file states none.
+  std::string description(const std::string& name, const Mark& mark);
 
   std::vector<CatalogueEntry> models();
   std::vector<CatalogueEntry> devices();
 
  private:
   const Value& file(const std::string& folder, const EmbeddedFile& file);
+  const Value* user_file(const std::string& name, const Mark& mark);
 
   Diagnostics& diagnostics_;
-  std::map<std::string, Value> files_;    // as they stand, by "folder/name.yaml"
-  std::map<std::string, Value> entries_;  // as sections of a scenario
+  std::map<std::string, Value> files_;       // as they stand, by "folder/name.yaml"
+  std::map<std::string, Value> entries_;     // as sections of a scenario
+  std::map<std::string, Value> user_files_;  // by path; null: it could not be read
 };
 
 }  // namespace scenarios

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,25 @@ struct Part {
   bool complete = true;  // false: the entry is unknown, which has been reported
 };
 
+// What stands below `base`: a catalogue entry, or a file of the user's over its own base.
+std::optional<Value> find_base(const Value& base, const std::string& path, const char* kind,
+                               Context context) {
+  if (!is_device_file(base.text)) {
+    const Value* entry = context.catalogue.device(kind, base.text, base.mark);
+    return entry != nullptr ? std::optional(*entry) : std::nullopt;
+  }
+  const Value* file = context.catalogue.device_file(kind, base.text, base.mark);
+  if (file == nullptr) return std::nullopt;
+  const Value* below = file->find("base");
+  if (below == nullptr) return *file;
+  if (is_device_file(below->text)) {
+    context.diagnostics.error(below->mark, "the base of a device file is in the catalogue");
+    return std::nullopt;
+  }
+  const Value* entry = context.catalogue.device(kind, below->text, below->mark);
+  return entry != nullptr ? std::optional(merge(*entry, *file, path)) : std::nullopt;
+}
+
 Part resolve(const Value& section, const std::string& path, const char* kind, Context context) {
   Part part;
   part.mapping = expand_short_form(section, path);
@@ -37,12 +57,12 @@ Part resolve(const Value& section, const std::string& path, const char* kind, Co
     return part;
   }
   part.name = base->text;
-  const Value* known = context.catalogue.device(kind, base->text, base->mark);
-  if (known == nullptr) {
+  const std::optional<Value> known = find_base(*base, path, kind, context);
+  if (!known) {
     part.complete = false;
     return part;
   }
-  part.description = context.catalogue.description(base->text);
+  part.description = context.catalogue.description(base->text, base->mark);
   part.mapping = merge(*known, part.mapping, path);
   return part;
 }

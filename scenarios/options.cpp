@@ -202,7 +202,9 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
 });
 
 constexpr auto kHardwareOptions = std::to_array<OptionSpec>({
-    {.name = "base", .text = "a catalogue GPU, with the host, SSD and link that belong to it"},
+    {.name = "base",
+     .text = "a catalogue GPU, with the host, SSD and link that belong to it; or a file of "
+             "yours, ./my-gpu.yaml, with these keys"},
     {.name = "gpu", .kind = kSection, .text = "speeds of the GPU"},
     {.name = "hbm", .kind = kSection, .text = "the GPU's memory"},
     {.name = "runtime", .kind = kSection, .text = "GPU memory that is taken before training"},

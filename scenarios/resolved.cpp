@@ -8,6 +8,7 @@
 
 #include "hardware/ensure.hpp"
 #include "hardware/quantity.hpp"
+#include "scenarios/catalogue.hpp"
 #include "scenarios/checks.hpp"
 #include "scenarios/options.hpp"
 
@@ -87,7 +88,7 @@ class Writer {
 };
 
 void write_name(Writer& writer, const std::string& name) {
-  if (name != "custom") writer.write("base", in_quotes(name));
+  if (name != "custom" && !is_device_file(name)) writer.write("base", in_quotes(name));
 }
 
 void write_model(Writer& writer, const ModelConfig& model) {

@@ -9,6 +9,7 @@ packages=(
   libboost-dev                    # Boost.Graph is headers only
   libyaml-cpp-dev                 # scenarios and catalogues
   libcli11-dev nlohmann-json3-dev libfmt-dev  # command line and output formats
+  libceres-dev                    # robust least squares of `tidemark calibrate`
   catch2                          # tests
 )
 

@@ -35,13 +35,6 @@ LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
   return input;
 }
 
-PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
-  PlannedStep step{lower_run(run, kind), {}, 0};
-  step.lowered_names = step.graph.names.size();
-  step.program = plan(step.graph, run.training, run.offload, run.machine);
-  return step;
-}
-
 PlannedStep planned_anew(const scenarios::RunSpec& run, const PlannedStep& lowered) {
   PlannedStep step{lowered.graph, {}, lowered.lowered_names};
   step.graph.names.resize(step.lowered_names);
@@ -63,6 +56,13 @@ StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind) {
   if (policy->drops == nullptr) return graph;
   const remat::Drops drops = policy->drops(graph, {run.model.layers, run.checkpoint_options});
   return remat::replay(graph, remat::sequence_of(graph, drops));
+}
+
+PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
+  PlannedStep step{lower_run(run, kind), {}, 0};
+  step.lowered_names = step.graph.names.size();
+  step.program = plan(step.graph, run.training, run.offload, run.machine);
+  return step;
 }
 
 std::string_view name_of(const PlannedStep& step, const Buffer& buffer) {

@@ -30,6 +30,8 @@ struct PlannedStep {
   std::size_t lowered_names = 0;  // of graph.names; those of transfers and buffers follow
 };
 
+PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind);
+
 struct PlayedSteps {
   sim::Result first;                  // empty where it was not asked for
   std::optional<sim::Result> steady;  // nullopt: the first step left no allocator to go on with

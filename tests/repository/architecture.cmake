@@ -11,7 +11,7 @@ set(most_lines 400)
 # Third-party headers by the floors that may include them; `tests` may include what tools may.
 set(third_party_graph "boost/")
 set(third_party_scenarios "yaml-cpp/")
-set(third_party_tools "CLI/|nlohmann/|fmt/|spdlog/")
+set(third_party_tools "CLI/|nlohmann/|fmt/|spdlog/|ceres/|Eigen/")
 set(third_party_bench "benchmark/|simgrid/")  # tools/bench
 set(third_party_tests "nlohmann/|fmt/|boost/|yaml-cpp/|catch2/")
 

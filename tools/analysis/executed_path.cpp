@@ -24,9 +24,10 @@ Beginnings beginnings(const Program& program, const sim::Result& result) {
     const sim::InstanceRecord& record = result.records[i];
     if (record.finish == sim::kNever) continue;
     found.begin[i] = record.ready;
-    if (record.start == record.ready) continue;
+    const SimTime due = sim::due_of(record);
+    if (record.start == due) continue;
     const sim::Grant grant = grants.of(InstanceId{i});
-    if (grant.time == record.ready) continue;
+    if (grant.time == due) continue;
     ensure(grant.freed_by != kNoInstance, "memory that was waited for came from an instance");
     found.begin[i] = grant.time;
     found.memory.push_back({grant.freed_by, InstanceId{i}});
@@ -52,7 +53,9 @@ std::vector<PathSpan> executed_path(const Program& program, const sim::Result& r
     const sim::InstanceRecord& record = result.records[index(id)];
     if (record.finish == sim::kNever) break;  // of no duration: the run ended before
     const SimTime begin = found.begin[index(id)];
-    path.push_back({id, begin, record.start, record.finish, begin > record.ready});
+    const bool after_memory = begin > record.ready;
+    const SimTime issued = std::clamp(sim::due_of(record), begin, record.start);
+    path.push_back({id, begin, issued, record.start, record.finish, after_memory});
   }
   return path;
 }

@@ -20,6 +20,7 @@ namespace tidemark::tools {
 struct PathSpan {
   InstanceId instance{};
   SimTime begin{};            // the last that it waited for had finished
+  SimTime issued{};           // up to here the host had not issued it
   SimTime start{};            // up to here the driver was asked for memory
   SimTime finish{};           // of the instance, and the begin of the next span
   bool after_memory = false;  // it waited longest for memory

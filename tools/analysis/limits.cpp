@@ -36,7 +36,8 @@ Resource resource_of(Stream stream) {
 Resource resource_of(const Op& op) {
   if (op.phase == Phase::kRecompute) return Resource::kRecompute;
   if (op.work == WorkClass::kMatmul) return Resource::kMatmul;
-  return op.work == WorkClass::kAttention ? Resource::kAttention : Resource::kStreaming;
+  const bool fused = op.work == WorkClass::kAttention || op.work == WorkClass::kAttentionBackward;
+  return fused ? Resource::kAttention : Resource::kStreaming;
 }
 
 class Limits {
@@ -45,7 +46,8 @@ class Limits {
       : graph_(graph), program_(program), gpu_(gpu) {}
 
   void add(const PathSpan& span) {
-    add(Resource::kAllocatorCall, span.start - span.begin);
+    add(Resource::kLaunch, span.issued - span.begin);
+    add(Resource::kAllocatorCall, span.start - span.issued);
     const Instance& instance = program_.instances[index(span.instance)];
     const SimTime ran = span.finish - span.start;
     if (instance.stream != Stream::kCompute) {

@@ -20,7 +20,7 @@ enum class Resource : std::uint8_t {
   kAttention,  // fused attention kernels; eager attention is matmuls and streaming kernels
   kStreaming,  // kernels bound by HBM
   kRecompute,  // kernels of all kinds that run a second time, their launches included
-  kLaunch,     // of the other kernels
+  kLaunch,     // of the other kernels, and waits for the host that issues them
   kPcieH2d,
   kPcieD2h,
   kNvmeRead,

@@ -1,5 +1,8 @@
 #include "tools/validation/component.hpp"
 
+#include <algorithm>
+
+#include "graph/cpu_optimizer.hpp"
 #include "graph/machine_paths.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
@@ -41,12 +44,20 @@ class Transfers {
   explicit Transfers(const Machine& machine)
       : builder_({kPlenty, kPlenty, kPlenty}), paths(add_links(builder_, machine)) {}
 
-  void add(Stream stream, PathId path, SimTime latency, Bytes bytes) {
-    ensure(path != kNoPath, "the machine has the link that is measured");
-    builder_.add_instance({.stream = stream,
+  void add(const Route& route, Bytes bytes) {
+    ensure(route.path != kNoPath, "the machine has the link that is measured");
+    builder_.add_instance({.stream = route.stream,
                            .phase = Phase::kTransfer,
-                           .path = path,
-                           .fixed = latency,
+                           .path = route.path,
+                           .fixed = route.fixed,
+                           .bytes = bytes});
+  }
+
+  // What the CPU streams, no faster than it computes.
+  void add_update(Bytes bytes, Bandwidth cap) {
+    builder_.add_instance({.stream = Stream::kCpuOptimizer,
+                           .phase = Phase::kOptimizer,
+                           .path = add_cpu_path(builder_, cap, paths.other_share),
                            .bytes = bytes});
   }
 
@@ -63,12 +74,11 @@ class Transfers {
 
 SimTime time_of(const Machine& machine, const CopyWork& work) {
   Transfers transfers(machine);
-  const bool in = work.direction == CopyWork::Direction::kH2d;
-  const auto add = [&](bool h2d) {
-    transfers.add(h2d ? Stream::kCopyIn : Stream::kCopyOut,
-                  h2d ? transfers.paths.h2d : transfers.paths.d2h, machine.pcie.latency,
-                  work.bytes);
+  const MachinePaths& paths = transfers.paths;
+  const auto add = [&](bool in) {
+    transfers.add(in ? paths.to_gpu(work.bytes) : paths.from_gpu(work.bytes), work.bytes);
   };
+  const bool in = work.direction == CopyWork::Direction::kH2d;
   add(in);
   if (work.both) add(!in);
   return std::move(transfers).first_finish();
@@ -77,9 +87,24 @@ SimTime time_of(const Machine& machine, const CopyWork& work) {
 SimTime time_of(const Machine& machine, const DriveWork& work) {
   Transfers transfers(machine);
   const bool read = work.direction == DriveWork::Direction::kRead;
-  transfers.add(read ? Stream::kNvmeRead : Stream::kNvmeWrite,
-                read ? transfers.paths.nvme_read : transfers.paths.nvme_write, machine.ssd.latency,
-                work.bytes);
+  const MachinePaths& paths = transfers.paths;
+  transfers.add(read ? paths.from_ssd(work.bytes) : paths.to_ssd(work.bytes), work.bytes);
+  return std::move(transfers).first_finish();
+}
+
+Bytes bytes_of(const UpdateWork& work) {
+  const CpuOptimizer optimizer = cpu_optimizer(TrainingConfig{});
+  constexpr std::int64_t kGradient = 2, kWeight = 2;
+  return Bytes(work.parameters * (kGradient + 2 * optimizer.kept_bytes() + kWeight));
+}
+
+SimTime time_of(const Machine& machine, const UpdateWork& work) {
+  Transfers transfers(machine);
+  const std::int64_t flops = cpu_optimizer(TrainingConfig{}).flops;
+  const Bytes bytes = bytes_of(work);
+  const Int128 cap = Int128{bytes.count} * machine.host.cpu_optimizer.count /
+                     (Int128{std::max<std::int64_t>(work.parameters, 1)} * flops);
+  transfers.add_update(bytes, Bandwidth(static_cast<std::int64_t>(cap)));
   return std::move(transfers).first_finish();
 }
 

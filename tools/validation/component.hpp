@@ -37,6 +37,11 @@ struct DriveWork {
   Bytes bytes;
 };
 
+// AdamW of mixed precision on the CPU, in one pass over its states.
+struct UpdateWork {
+  std::int64_t parameters = 0;
+};
+
 // Kernels one after the other, and `wait` for what else there is between them.
 struct KernelsWork {
   std::vector<MatmulWork> matmuls;
@@ -44,7 +49,8 @@ struct KernelsWork {
   SimTime wait{};
 };
 
-using ComponentWork = std::variant<MatmulWork, StreamWork, CopyWork, DriveWork, KernelsWork>;
+using ComponentWork =
+    std::variant<MatmulWork, StreamWork, CopyWork, DriveWork, UpdateWork, KernelsWork>;
 
 // Time of one. A kernel's launch counts, a copy's latency too.
 SimTime component_time(const Machine& machine, const ComponentWork& work);

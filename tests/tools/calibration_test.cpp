@@ -1,0 +1,277 @@
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "scenarios/load.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/machines.hpp"
+#include "tools/calibration/csv.hpp"
+#include "tools/calibration/fit.hpp"
+#include "tools/calibration/report.hpp"
+
+using namespace tidemark;
+using namespace tidemark::tools;
+
+namespace {
+
+std::shared_ptr<const scenarios::Source> source_of(const std::string& text) {
+  return std::make_shared<const scenarios::Source>(scenarios::Source{"times.csv", text, 0});
+}
+
+std::string errors_of(const std::string& text) {
+  try {
+    read_timings(source_of(text));
+  } catch (const scenarios::ScenarioError& error) {
+    return error.what();
+  }
+  return "read";
+}
+
+std::string refusal_of(const Machine& base, const std::vector<Timing>& timings,
+                       const FitOptions& options = {}) {
+  try {
+    fit(base, timings, options);
+  } catch (const FitError& error) {
+    return error.what();
+  }
+  return "fitted";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Normal noise from the generator's own numbers, the same with every library.
+class Noise {
+ public:
+  explicit Noise(double deviation) : deviation_(deviation) {}
+  double factor() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return std::exp(deviation_ * radius * std::cos(2 * std::numbers::pi * uniform()));
+  }
+
+ private:
+  double uniform() { return (static_cast<double>(random_()) + 0.5) / 4294967296.0; }
+  double deviation_;
+  std::mt19937 random_{7};
+};
+
+Timing timing(TimingKind kind, ComponentWork work) {
+  Timing row;
+  row.kind = kind;
+  row.work = std::move(work);
+  return row;
+}
+
+std::vector<Timing> rows() {
+  std::vector<Timing> all;
+  for (const std::int64_t k : {512, 1024, 2048, 4096}) {
+    for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048, 4096, 8192}) {
+      all.push_back(timing(TimingKind::kMatmul, MatmulWork{n, n, k, 1, Arithmetic::k16Bit}));
+    }
+  }
+  for (int power = 16; power <= 32; ++power) {
+    for (const std::int64_t odd : {2, 3}) {
+      all.push_back(timing(TimingKind::kStream, StreamWork{Bytes(odd << (power - 1))}));
+    }
+  }
+  for (int power = 12; power <= 30; ++power) {
+    for (const auto direction : {CopyWork::Direction::kH2d, CopyWork::Direction::kD2h}) {
+      all.push_back(
+          timing(TimingKind::kCopy, CopyWork{direction, Bytes(std::int64_t{1} << power)}));
+    }
+  }
+  return all;
+}
+
+// As `machine` takes, with noise, and every tenth row (from the fourth on) three times as long:
+// the machine was busy.
+std::vector<Timing> measured_on(const Machine& machine, std::vector<Timing> timings,
+                                double deviation, bool outliers) {
+  Noise noise(deviation);
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    const double factor = noise.factor() * (outliers && i % 10 == 3 ? 3 : 1);
+    const double time = seconds(simulated_time(machine, timings[i])) * factor;
+    timings[i].time = SimTime(std::llround(time * 1e12));
+  }
+  return timings;
+}
+
+Machine truth() {
+  Machine machine = test::round_machine();
+  machine.gpu.matmul_efficiency = 0.7;
+  machine.gpu.stream_efficiency = 0.8;
+  machine.gpu.launch_latency = 5_us;
+  machine.pcie.h2d = 12_GBps;
+  machine.pcie.d2h = 11_GBps;
+  machine.pcie.both = 23_GBps;
+  machine.pcie.latency = 15_us;
+  return machine;
+}
+
+Machine start() {
+  Machine machine = test::round_machine();
+  machine.gpu.launch_latency = 2_us;
+  return machine;
+}
+
+const FitOptions kFigures = {.keys = {"gpu.matmul_efficiency", "gpu.stream_efficiency",
+                                      "gpu.launch_latency", "pcie.h2d", "pcie.d2h",
+                                      "pcie.latency"}};
+
+void check_near(const Machine& fitted, double rates, double latencies) {
+  const Machine wanted = truth();
+  const auto near = [](double a, double b, double share) { return std::abs(a / b - 1) <= share; };
+  CAPTURE(fitted.gpu.matmul_efficiency, fitted.gpu.stream_efficiency,
+          fitted.gpu.launch_latency.count(), fitted.pcie.h2d.count, fitted.pcie.latency.count());
+  CHECK(near(fitted.gpu.matmul_efficiency, wanted.gpu.matmul_efficiency, rates));
+  CHECK(near(fitted.gpu.stream_efficiency, wanted.gpu.stream_efficiency, rates));
+  CHECK(near(seconds(fitted.gpu.launch_latency), seconds(wanted.gpu.launch_latency), latencies));
+  CHECK(near(static_cast<double>(fitted.pcie.h2d.count), 12e9, rates));
+  CHECK(near(static_cast<double>(fitted.pcie.d2h.count), 11e9, rates));
+  CHECK(near(seconds(fitted.pcie.latency), seconds(wanted.pcie.latency), latencies));
+}
+
+}  // namespace
+
+TEST_CASE("times without noise give back the figures that made them") {
+  // Figures are written with four digits or in whole MB/s and ns.
+  const Fit result = fit(start(), measured_on(truth(), rows(), 0, false), kFigures);
+  check_near(result.machine, 0.001, 0.002);
+  CHECK(spread_after(result.held_out).worst < 0.002);
+}
+
+TEST_CASE("noise of 3 % and a tenth of the rows three times too long move a fit little") {
+  // A rate stands in some 20 rows: 3 % / sqrt(20) is 0.7 %, three times that is 2 %. Latencies
+  // decide some 10 rows and share them with a rate: three times 3 % / sqrt(10) is 3 %.
+  const Fit result = fit(start(), measured_on(truth(), rows(), 0.03, true), kFigures);
+  check_near(result.machine, 0.02, 0.04);
+  // The middle of |normal noise| lies at 0.67 deviations: 2 %; outliers are a tenth of the rows.
+  CHECK(spread_after(result.held_out).median < 0.04);
+  CHECK(spread_before(result.held_out).median > 0.1);
+  CHECK(result.used.size() + result.held_out.size() == rows().size());
+}
+
+TEST_CASE("every nth row of each kind is kept back, and another fit keeps back the same") {
+  const std::vector<Timing> timings = measured_on(truth(), rows(), 0.01, false);
+  const Fit once = fit(start(), timings, kFigures);
+  const Fit again = fit(start(), timings, kFigures);
+  // 32 products, 34 streams, 38 copies: a fifth of each, rounded down.
+  CHECK(once.held_out.size() == 6 + 6 + 7);
+  CHECK(once.held_out[0].timing == &timings[4]);
+  REQUIRE(again.parameters.size() == once.parameters.size());
+  for (std::size_t i = 0; i < once.parameters.size(); ++i) {
+    CHECK(again.parameters[i].value == once.parameters[i].value);
+  }
+  FitOptions all = kFigures;
+  all.hold_out = 0;
+  CHECK(fit(start(), timings, all).held_out.empty());
+}
+
+TEST_CASE("a fit of some figures leaves the others") {
+  const Fit result = fit(start(), measured_on(truth(), rows(), 0, false), {.keys = {"pcie.h2d"}});
+  REQUIRE(result.parameters.size() == 1);
+  CHECK(result.machine.gpu.stream_efficiency == start().gpu.stream_efficiency);
+  CHECK(result.machine.pcie.latency == start().pcie.latency);
+}
+
+TEST_CASE("rows that do not determine a figure are refused, and the figure is named") {
+  std::vector<Timing> same(20, timing(TimingKind::kStream, StreamWork{64_MiB}));
+  for (Timing& row : same) row.time = 100_us;
+  const std::string one_size =
+      refusal_of(start(), same, {.keys = {"gpu.stream_efficiency", "gpu.launch_latency"}});
+  CHECK(has(one_size, "the rows do not determine "));
+  CHECK(has(one_size, "gpu.launch_latency"));
+  CHECK(has(one_size, "add stream rows of 1 MiB and less"));
+
+  const std::vector<Timing> few(same.begin(), same.begin() + 2);
+  CHECK(has(refusal_of(start(), few, {.keys = {"gpu.stream_efficiency", "gpu.launch_latency"}}),
+            "too few rows: 2 to fit 2 figures (gpu.stream_efficiency and gpu.launch_latency), "
+            "which take 4 at least"));
+  CHECK(has(refusal_of(start(), same, {.keys = {"pcie.h2d"}}), "no row says anything of pcie.h2d"));
+  CHECK(has(refusal_of(start(), same, {.keys = {"gpu.stream_eficiency"}}),
+            "unknown parameter 'gpu.stream_eficiency': did you mean 'gpu.stream_efficiency'?"));
+}
+
+TEST_CASE("a machine file is read back as the machine that was fitted") {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("tidemark_calibration." + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  const auto machine_on = [&](const std::string& hardware) {
+    const std::string scenario = (folder / "run.yaml").string();
+    std::ofstream(scenario) << "model: gpt-7b\nhardware: " + hardware +
+                                   "\nstrategies: [{name: one}]\n";
+    return scenarios::load(scenario).runs[0].machine;
+  };
+  const Machine base = machine_on("h200");
+  Machine mine = base;
+  mine.gpu.stream_efficiency = 0.5;
+  mine.pcie.h2d = 20_GBps;
+  const Fit result = fit(base, measured_on(mine, rows(), 0, false),
+                         {.keys = {"gpu.stream_efficiency", "pcie.h2d"}});
+  std::ofstream(folder / "mine.yaml") << machine_file(result, "h200", "a \"quoted\" test");
+  const Machine read = machine_on("./mine.yaml");
+  fs::remove_all(folder);
+  CHECK(read.gpu.stream_efficiency == Approx(result.machine.gpu.stream_efficiency).epsilon(1e-3));
+  CHECK(read.pcie.h2d == result.machine.pcie.h2d);
+  CHECK(read.gpu.matmul_efficiency == base.gpu.matmul_efficiency);
+  CHECK(read.host.name == base.host.name);
+}
+
+TEST_CASE("rows of timings are read by the names of their columns") {
+  const std::vector<Timing> timings =
+      read_timings(source_of("# a comment\n"
+                             "kind, time, m, n, k, batch, dtype, bytes, direction\n"
+                             "matmul, 5 us, 2, 3, 4, , fp32\n"
+                             "\n"
+                             "matmul, 5 us, 2, 3, 4, 7, bf16\n"
+                             "copy,\"1.5 ms\",,,,,,1 MiB,d2h\n"
+                             "drive,1 s,,,,,,1 GB,write\n"
+                             "stream,10 us,,,,,,1 MB\n"));
+  REQUIRE(timings.size() == 5);
+  const auto& first = std::get<MatmulWork>(timings[0].work);
+  CHECK(first.m == 2);
+  CHECK(first.n == 3);
+  CHECK(first.k == 4);
+  CHECK(first.batch == 1);
+  CHECK(first.arithmetic == Arithmetic::k32Bit);
+  CHECK(timings[0].line == 3);
+  CHECK(std::get<MatmulWork>(timings[1].work).batch == 7);
+  CHECK(std::get<CopyWork>(timings[2].work).direction == CopyWork::Direction::kD2h);
+  CHECK(timings[2].time == 1500_us);
+  CHECK(std::get<DriveWork>(timings[3].work).direction == DriveWork::Direction::kWrite);
+  CHECK(std::get<StreamWork>(timings[4].work).bytes == 1'000'000_B);
+}
+
+TEST_CASE("what is wrong with timings is said with file, line and column") {
+  const std::string header = "kind,bytes,direction,time\n";
+  const auto check = [&](const std::string& text, const std::string& expected) {
+    CHECK(errors_of(text).substr(0, expected.size()) == expected);
+  };
+  check("", "times.csv: error: no line that names the columns");
+  check("kind,bites,time\n", "times.csv:1:6: error: unknown column 'bites'");
+  check("kind,bytes\n", "times.csv:1:1: error: missing column 'time'");
+  check("kind,time,time\n", "times.csv:1:11: error: two columns are named 'time'");
+  check(header + "straem,1 GB,,1 ms\n", "times.csv:2:1: error: unknown kind 'straem'");
+  check(header + "stream,1,,1 ms\n", "times.csv:2:8: error: bytes: ");
+  check(header + "stream, 1 GB,, 1 mss\n", "times.csv:2:16: error: time: ");
+  check(header + "stream,1 GB,,-1 ms\n", "times.csv:2:14: error: time: ");
+  check(header + "stream,,,1 ms\n", "times.csv:2:1: error: a stream needs bytes");
+  check(header + "stream,1 GB,h2d,1 ms\n",
+        "times.csv:2:13: error: direction says nothing of a stream");
+  check(header + "copy,1 GB,read,1 ms\n", "times.csv:2:11: error: a copy goes h2d or d2h");
+  check(header + "stream,1 GB,,1 ms,x\n",
+        "times.csv:2:19: error: more cells than there are columns");
+  check(header + "stream,\"1 GB,,1 ms\n", "times.csv:2:8: error: quotes that do not end");
+  check("kind,scenario,time\nstep,none.yaml,1 s\n",
+        "times.csv:2:6: error: the scenario cannot be used");
+}

@@ -1,0 +1,64 @@
+#pragma once
+// Figures of a machine that explain measured times best: least squares of the logarithms of
+// simulated over measured times, with a loss that outliers hardly move.
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hardware/machine.hpp"
+#include "tools/calibration/timings.hpp"
+
+namespace tidemark::tools {
+
+// A figure that can be fitted. Rows stand in parameters.cpp.
+struct Parameter {
+  std::string_view key;           // as below `hardware:`, "gpu.stream_efficiency"
+  std::vector<TimingKind> kinds;  // of rows that say something of it
+  double (*get)(const Machine& machine) = nullptr;
+  void (*set)(Machine& machine, double value) = nullptr;
+  std::string (*text)(const Machine& machine) = nullptr;  // as a machine file has it
+  double least = 0, most = 0;                             // both above 0
+  double step = 0.001;      // relative, of a finite difference: more where values are whole
+  std::string_view advice;  // which rows tell it from others
+};
+
+std::span<const Parameter> parameters();
+
+struct FittedParameter {
+  const Parameter* parameter = nullptr;
+  double before = 0;  // what the machine had
+  double value = 0;
+  double error = 0;  // standard error, relative
+};
+
+struct Residual {
+  const Timing* timing = nullptr;
+  double before = 0;  // simulated / measured - 1 with the figures of the machine as it was
+  double after = 0;
+};
+
+struct Fit {
+  Machine machine;
+  std::vector<FittedParameter> parameters;
+  std::vector<Residual> used;
+  std::vector<Residual> held_out;  // every nth row of a kind, not used
+};
+
+struct FitOptions {
+  std::size_t hold_out = 5;       // every nth; 0: none
+  std::vector<std::string> keys;  // parameters to fit; empty: all that the rows' kinds concern
+};
+
+// The rows do not suffice: the text says for what, and which rows would help.
+struct FitError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws FitError.
+Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& options = {});
+
+}  // namespace tidemark::tools

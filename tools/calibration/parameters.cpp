@@ -1,0 +1,87 @@
+#include <cmath>
+
+#include "hardware/quantity.hpp"
+#include "tools/calibration/fit.hpp"
+
+#include <fmt/format.h>
+
+namespace tidemark::tools {
+namespace {
+
+using enum TimingKind;
+
+// A share between 0 and 1.
+template <double Gpu::*kMember>
+Parameter share(std::string_view key, std::vector<TimingKind> kinds, std::string_view advice) {
+  return {
+      .key = key,
+      .kinds = std::move(kinds),
+      .get = [](const Machine& machine) { return machine.gpu.*kMember; },
+      .set = [](Machine& machine, double value) { machine.gpu.*kMember = std::min(value, 1.0); },
+      .text = [](const Machine& machine) { return fmt::format("{:.4g}", machine.gpu.*kMember); },
+      .least = 0.01,
+      .most = 1,
+      .advice = advice};
+}
+
+template <auto kPart, auto kMember>
+Parameter bandwidth(std::string_view key, std::vector<TimingKind> kinds, std::string_view advice) {
+  return {.key = key,
+          .kinds = std::move(kinds),
+          .get =
+              [](const Machine& machine) {
+                return static_cast<double>((machine.*kPart.*kMember).count);
+              },
+          .set =
+              [](Machine& machine, double value) {
+                // A whole number of MB/s, so that the file says what was fitted.
+                (machine.*kPart.*kMember).count = std::llround(value / 1e6) * 1'000'000;
+              },
+          .text = [](const Machine& machine) { return exact_text(machine.*kPart.*kMember); },
+          .least = 1e8,
+          .most = 2e12,
+          .step = 0.01,
+          .advice = advice};
+}
+
+template <auto kPart, auto kMember>
+Parameter latency(std::string_view key, std::vector<TimingKind> kinds, std::string_view advice) {
+  return {.key = key,
+          .kinds = std::move(kinds),
+          .get =
+              [](const Machine& machine) {
+                return static_cast<double>((machine.*kPart.*kMember).count());
+              },
+          .set =
+              [](Machine& machine, double value) {
+                machine.*kPart.*kMember = SimTime(std::llround(value / 1000) * 1000);  // whole ns
+              },
+          .text = [](const Machine& machine) { return exact_text(machine.*kPart.*kMember); },
+          .least = 1e5,  // 0.1 us
+          .most = 1e10,  // 10 ms
+          .step = 0.05,
+          .advice = advice};
+}
+
+}  // namespace
+
+std::span<const Parameter> parameters() {
+  static const std::vector<Parameter> all = {
+      share<&Gpu::matmul_efficiency>("gpu.matmul_efficiency", {kMatmul, kStep},
+                                     "add matmul rows of large sizes"),
+      share<&Gpu::stream_efficiency>("gpu.stream_efficiency", {kStream, kStep},
+                                     "add stream rows of 256 MiB and more"),
+      latency<&Machine::gpu, &Gpu::launch_latency>("gpu.launch_latency", {kMatmul, kStream, kStep},
+                                                   "add stream rows of 1 MiB and less"),
+      bandwidth<&Machine::pcie, &Pcie::h2d>("pcie.h2d", {kCopy}, "add h2d copies of large sizes"),
+      bandwidth<&Machine::pcie, &Pcie::d2h>("pcie.d2h", {kCopy}, "add d2h copies of large sizes"),
+      latency<&Machine::pcie, &Pcie::latency>("pcie.latency", {kCopy}, "add copies of 64 KiB"),
+      bandwidth<&Machine::host, &Host::bandwidth>("host.bandwidth", {kUpdate},
+                                                  "add updates of 100 million parameters and more"),
+      bandwidth<&Machine::ssd, &Ssd::read>("ssd.read", {kDrive}, "add reads of large sizes"),
+      bandwidth<&Machine::ssd, &Ssd::write>("ssd.write", {kDrive}, "add writes of large sizes"),
+  };
+  return all;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <memory>
+
+#include "scenarios/catalogue.hpp"
+#include "scenarios/diagnostic.hpp"
+#include "scenarios/load.hpp"
+#include "scenarios/parse.hpp"
+#include "scenarios/sections.hpp"
+#include "tools/calibration/fit.hpp"
+#include "tools/calibration/report.hpp"
+#include "tools/calibration/timings.hpp"
+#include "tools/commands/command.hpp"
+#include "tools/output.hpp"
+#include "tools/user_error.hpp"
+
+namespace tidemark::tools {
+
+AddCommand add_calibrate;
+
+namespace {
+
+struct CalibrateArguments {
+  std::string file;
+  std::string hardware = "a100-80gb-sxm";
+  std::string out;
+  FitOptions options;
+};
+
+Machine read_machine(const std::string& name) {
+  scenarios::Diagnostics diagnostics;
+  scenarios::Catalogue catalogue(diagnostics);
+  scenarios::Value section;
+  section.kind = scenarios::Value::Kind::kScalar;
+  section.text = name;
+  section.mark.source =
+      std::make_shared<const scenarios::Source>(scenarios::Source{"--hardware " + name, "", 0});
+  Machine machine = scenarios::read_hardware(section, catalogue, diagnostics);
+  diagnostics.throw_if_any();
+  return machine;
+}
+
+ExitStatus calibrate(const CalibrateArguments& arguments) {
+  if (scenarios::is_device_file(arguments.hardware)) {
+    throw UserError("--hardware: expected a name of the catalogue, which a machine file stands on");
+  }
+  const Machine base = read_machine(arguments.hardware);
+  const std::vector<Timing> timings = read_timings(scenarios::read_source(arguments.file));
+  Fit result;
+  try {
+    result = fit(base, timings, arguments.options);
+  } catch (const FitError& error) {
+    throw UserError(arguments.file + ": " + error.what());
+  }
+  const std::string file = machine_file(
+      result, arguments.hardware,
+      fmt::format("tidemark calibrate {}, {} rows", arguments.file, result.used.size()));
+  if (arguments.out == kStandardOutput) {
+    write_output(arguments.out, file);
+    return ExitStatus::kOk;
+  }
+  std::string text = fit_text(result);
+  if (!arguments.out.empty()) {
+    write_output(arguments.out, file);
+    text += fmt::format("\nwrote {}\n", arguments.out);
+  }
+  write_output(std::string(kStandardOutput), text);
+  return ExitStatus::kOk;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Action& action) {
+  CLI::App& command = *app.add_subcommand(
+      "calibrate", "fit a machine's figures to times that you measured on yours");
+  auto arguments = std::make_shared<CalibrateArguments>();
+  command.add_option("FILE", arguments->file, "CSV of kernel, copy and step times")->required();
+  command
+      .add_option("--hardware", arguments->hardware,
+                  "the machine that it starts from; figures that are not fitted stay")
+      ->type_name("BASE")
+      ->capture_default_str();
+  command.add_option("--out", arguments->out, "write a machine file; - for standard output")
+      ->type_name("FILE.yaml|-");
+  command
+      .add_option("--fit", arguments->options.keys,
+                  "fit only this figure, gpu.stream_efficiency; may be repeated")
+      ->type_name("KEY");
+  command
+      .add_option("--hold-out", arguments->options.hold_out,
+                  "keep back every Nth row of a kind, to check the fit; 0: none")
+      ->type_name("N")
+      ->capture_default_str();
+  command.footer(
+      "Examples:\n"
+      "  tidemark calibrate scenarios/timings.csv\n"
+      "  tidemark calibrate mine.csv --hardware rtx-4090 --out my-gpu.yaml\n"
+      "  tidemark calibrate mine.csv --fit gpu.stream_efficiency --fit gpu.launch_latency\n"
+      "\n"
+      "Columns, in any order (cells that say nothing of a row's kind stay empty):\n"
+      "  kind       matmul, stream, copy, drive, update, step\n"
+      "  m n k      of a matmul; batch: default 1; dtype: bf16, fp16, fp32\n"
+      "  bytes      of a stream: read and written together; of a copy or a drive: moved\n"
+      "  direction  of a copy: h2d, d2h; of a drive: read, write\n"
+      "  parameters of an update: one AdamW on the CPU, bf16-mixed\n"
+      "  scenario   of a step: a file, whose first strategy was run\n"
+      "  time       with its unit: 512 us");
+  command.callback(
+      [arguments, &action] { action = [arguments] { return calibrate(*arguments); }; });
+}
+
+}  // namespace tidemark::tools
