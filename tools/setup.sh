@@ -7,6 +7,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build           # compiler and build
   libboost-dev                    # Boost.Graph is headers only
+  coinor-libcbc-dev               # plans by integer programming
   libyaml-cpp-dev                 # scenarios and catalogues
   libcli11-dev nlohmann-json3-dev libfmt-dev  # command line and output formats
   libceres-dev                    # robust least squares of `tidemark calibrate`

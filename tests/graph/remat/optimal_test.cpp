@@ -7,6 +7,7 @@
 #include "graph/remat/revolve.hpp"
 #include "graph/remat/segments.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/remat_exhaustive.hpp"
 #include "tests/support/remat_transformers.hpp"
 
 namespace tidemark::remat {
@@ -58,6 +59,33 @@ TEST_CASE("with fewer memory levels a plan may recompute more, by no more than i
       CHECK(rough.verdict.recompute_time >= fine.bound);
     }
   }
+}
+
+// Schedules in which a state goes before it was used can do better at the tightest budgets.
+TEST_CASE("on chains of up to 8 random stages the best plan is the optimum but for tight budgets") {
+  int cases = 0, optimal = 0, tight = 0;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const Problem problem = random_chain(seed, 8);
+    const OptimalPlanner planner(problem, chain_of_blocks(problem).value());
+    const std::int64_t most = referee(problem, keep_everything(problem)).peak;
+    const std::int64_t least = needs_at_least(problem).bytes;
+    for (const std::int64_t budget : {least, (least + most) / 2, most - 1, most}) {
+      INFO("seed " << seed << ", budget " << budget);
+      const auto optimum = test::least_recomputation(problem, budget);
+      const auto best = planner.plan(budget);
+      if (!optimum) CHECK_FALSE(best);
+      if (!optimum) continue;
+      CHECK(planner.bound()(budget).value() <= *optimum);
+      if (best) CHECK(best->verdict.recompute_time >= *optimum);
+      ++cases;
+      const bool same = best && best->verdict.recompute_time == *optimum;
+      optimal += same;
+      tight += !same && budget < (least + most) / 2;
+    }
+  }
+  CHECK(cases > 100);
+  CHECK(optimal * 100 >= cases * 95);
+  CHECK(tight == cases - optimal);
 }
 
 // Every rule at its own peak, as the budget.
