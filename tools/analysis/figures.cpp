@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "hardware/nvme_array.hpp"
+#include "hardware/pcie_copy.hpp"
 #include "hardware/quantity.hpp"
 
 namespace tidemark::tools {
@@ -21,28 +23,31 @@ void less(SimTime& latency) {
 // Both directions at once carry what each carries alone.
 bool full_duplex(const Pcie& pcie) { return pcie.both >= pcie.h2d + pcie.d2h; }
 
+// One direction of the link, with what stands in the scenario for it.
+struct Direction {
+  Bandwidth Pcie::*own;
+  Bandwidth Pcie::*remote;
+};
+constexpr Direction kIn = {&Pcie::h2d, &Pcie::remote_h2d};
+constexpr Direction kOut = {&Pcie::d2h, &Pcie::remote_d2h};
+
 // A faster direction of a full-duplex link takes nothing from the other.
-void set_direction(Pcie& pcie, Bandwidth Pcie::*direction, Bandwidth rate) {
+void set_own(Pcie& pcie, Direction direction, Bandwidth rate) {
   const bool full = full_duplex(pcie);
-  pcie.*direction = rate;
+  pcie.*direction.own = rate;
   if (full) pcie.both = std::max(pcie.both, pcie.h2d + pcie.d2h);
 }
 
-void more_of(Pcie& pcie, Bandwidth Pcie::*direction) {
-  Bandwidth rate = pcie.*direction;
+void more_of(Pcie& pcie, Direction direction) {
+  Bandwidth rate = pcie.*direction.own;
   more(rate);
-  set_direction(pcie, direction, rate);
+  set_own(pcie, direction, rate);
+  more(pcie.*direction.remote);
 }
 
 std::string text_of(Bandwidth rate) { return rate.count > 0 ? format_bandwidth(rate) : ""; }
 std::string text_of(FlopRate rate) { return rate.count > 0 ? format_flop_rate(rate) : ""; }
 std::string text_of(SimTime time) { return time.count() > 0 ? format_time(time) : ""; }
-
-// "2 x 5.0 GB/s"
-std::string of_drives(const Ssd& ssd, Bandwidth rate) {
-  const std::string each = text_of(rate);
-  return each.empty() || ssd.drives == 1 ? each : std::to_string(ssd.drives) + " x " + each;
-}
 
 constexpr auto kFigures = std::to_array<Figure>({
     {"matmul", "GPU matmul rate",
@@ -59,22 +64,44 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](const Machine& m) { return format_bytes(m.gpu.capacity); }},
     {"launch_latency", "launch latency", [](Machine& m) { less(m.gpu.launch_latency); },
      [](const Machine& m) { return text_of(m.gpu.launch_latency); }},
-    {"pcie_h2d", "PCIe in", [](Machine& m) { more_of(m.pcie, &Pcie::h2d); },
-     [](const Machine& m) { return text_of(m.pcie.h2d); }},
-    {"pcie_d2h", "PCIe out", [](Machine& m) { more_of(m.pcie, &Pcie::d2h); },
-     [](const Machine& m) { return text_of(m.pcie.d2h); }},
+    {"pcie_h2d", "PCIe in", [](Machine& m) { more_of(m.pcie, kIn); },
+     [](const Machine& m) { return text_of(pcie_rates(m.pcie).h2d); }},
+    {"pcie_d2h", "PCIe out", [](Machine& m) { more_of(m.pcie, kOut); },
+     [](const Machine& m) { return text_of(pcie_rates(m.pcie).d2h); }},
     {"pcie_both", "PCIe both ways", [](Machine& m) { more(m.pcie.both); },
      [](const Machine& m) { return full_duplex(m.pcie) ? "" : text_of(m.pcie.both); }},
+    {"pcie_uplink", "PCIe uplink of the switch", [](Machine& m) { more(m.pcie.uplink); },
+     [](const Machine& m) {
+       return m.pcie.gpus_on_switch > 1 ? text_of(m.pcie.uplink) : std::string();
+     }},
     {"pcie_latency", "PCIe latency", [](Machine& m) { less(m.pcie.latency); },
      [](const Machine& m) { return text_of(m.pcie.latency); }},
     {"dram", "DRAM bandwidth", [](Machine& m) { more(m.host.bandwidth); },
      [](const Machine& m) { return text_of(m.host.bandwidth); }},
-    {"cpu_optimizer", "CPU optimizer", [](Machine& m) { more(m.host.cpu_optimizer); },
-     [](const Machine& m) { return text_of(m.host.cpu_optimizer); }},
+    {"cpu_optimizer", "CPU optimizer",
+     [](Machine& m) {
+       more(m.host.cpu_optimizer);
+       more(m.host.clock);
+     },
+     [](const Machine& m) {
+       if (m.host.cpu_optimizer.count > 0) return text_of(m.host.cpu_optimizer);
+       const std::int64_t megahertz = m.host.clock.count / 1'000'000;
+       return megahertz > 0 ? std::to_string(megahertz) + " MHz" : std::string();
+     }},
+    {"host_copy", "copies by a core", [](Machine& m) { more(m.host.copy); },
+     [](const Machine& m) { return text_of(m.host.copy); }},
     {"nvme_read", "NVMe read", [](Machine& m) { more(m.ssd.read); },
-     [](const Machine& m) { return of_drives(m.ssd, m.ssd.read); }},
-    {"nvme_write", "NVMe write", [](Machine& m) { more(m.ssd.write); },
-     [](const Machine& m) { return of_drives(m.ssd, m.ssd.write); }},
+     [](const Machine& m) { return text_of(nvme_rates(m.ssd).read); }},
+    {"nvme_write", "NVMe write",
+     [](Machine& m) {
+       more(m.ssd.write);
+       more(m.ssd.sustained);
+     },
+     [](const Machine& m) { return text_of(nvme_rates(m.ssd).write); }},
+    {"nvme_both", "NVMe both ways", [](Machine& m) { more(m.ssd.both); },
+     [](const Machine& m) {
+       return m.ssd.both.count > 0 ? text_of(nvme_rates(m.ssd).both) : std::string();
+     }},
     {"nvme_latency", "NVMe latency", [](Machine& m) { less(m.ssd.latency); },
      [](const Machine& m) { return text_of(m.ssd.latency); }},
     {"nvme_drives", "one more NVMe drive", [](Machine& m) { ++m.ssd.drives; },
@@ -83,31 +110,42 @@ constexpr auto kFigures = std::to_array<Figure>({
      }},
 });
 
-// A total of both directions that is below their sum grows along, as that of a wider link would.
-void set_link(Pcie& pcie, Bandwidth Pcie::*direction, std::int64_t rate) {
-  const Bandwidth grown = Bandwidth(rate) - pcie.*direction;
+// A total of both directions that is below their sum grows along, as that of a wider link would;
+// so does the uplink of a switch, of which each GPU has its part.
+void set_link(Pcie& pcie, Direction direction, std::int64_t rate) {
+  const Bandwidth grown = Bandwidth(rate) - pcie.*direction.own;
   if (grown.count > 0) pcie.both += grown;
-  set_direction(pcie, direction, Bandwidth(rate));
+  set_own(pcie, direction, Bandwidth(rate));
+  pcie.*direction.remote = Bandwidth(rate);
+  if (pcie.gpus_on_switch > 1) {
+    pcie.uplink = std::max(pcie.uplink, Bandwidth(rate) * pcie.gpus_on_switch);
+  }
 }
 
-// Of all drives together.
+// `rate` is of all drives together.
 void set_drives(Ssd& ssd, Bandwidth Ssd::*direction, std::int64_t rate) {
-  ssd.*direction = Bandwidth((rate + ssd.drives - 1) / ssd.drives);
+  const Bandwidth each((rate + ssd.drives - 1) / ssd.drives);
+  const Bandwidth grown = each - ssd.*direction;
+  if (ssd.both.count > 0 && grown.count > 0) ssd.both += grown;
+  ssd.*direction = each;
+  if (direction == &Ssd::write) ssd.sustained = each;
 }
 
 std::string bandwidth_text(std::int64_t rate) { return format_bandwidth(Bandwidth(rate)); }
 std::string flops_text(std::int64_t rate) { return format_flop_rate(FlopRate(rate)); }
 
 constexpr auto kMovers = std::to_array<Mover>({
-    {"pcie_h2d", "PCIe in", LinkKind::kPcieH2d, [](const Machine& m) { return m.pcie.h2d.count; },
-     [](Machine& m, std::int64_t rate) { set_link(m.pcie, &Pcie::h2d, rate); }, bandwidth_text},
-    {"pcie_d2h", "PCIe out", LinkKind::kPcieD2h, [](const Machine& m) { return m.pcie.d2h.count; },
-     [](Machine& m, std::int64_t rate) { set_link(m.pcie, &Pcie::d2h, rate); }, bandwidth_text},
+    {"pcie_h2d", "PCIe in", LinkKind::kPcieH2d,
+     [](const Machine& m) { return pcie_rates(m.pcie).h2d.count; },
+     [](Machine& m, std::int64_t rate) { set_link(m.pcie, kIn, rate); }, bandwidth_text},
+    {"pcie_d2h", "PCIe out", LinkKind::kPcieD2h,
+     [](const Machine& m) { return pcie_rates(m.pcie).d2h.count; },
+     [](Machine& m, std::int64_t rate) { set_link(m.pcie, kOut, rate); }, bandwidth_text},
     {"nvme_read", "NVMe read", LinkKind::kNvmeRead,
-     [](const Machine& m) { return m.ssd.read.count * m.ssd.drives; },
+     [](const Machine& m) { return nvme_rates(m.ssd).read.count; },
      [](Machine& m, std::int64_t rate) { set_drives(m.ssd, &Ssd::read, rate); }, bandwidth_text},
     {"nvme_write", "NVMe write", LinkKind::kNvmeWrite,
-     [](const Machine& m) { return m.ssd.write.count * m.ssd.drives; },
+     [](const Machine& m) { return nvme_rates(m.ssd).write.count; },
      [](Machine& m, std::int64_t rate) { set_drives(m.ssd, &Ssd::write, rate); }, bandwidth_text},
     {"dram", "DRAM", LinkKind::kDram, [](const Machine& m) { return m.host.bandwidth.count; },
      [](Machine& m, std::int64_t rate) { m.host.bandwidth = Bandwidth(rate); }, bandwidth_text},

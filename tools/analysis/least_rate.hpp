@@ -9,7 +9,7 @@
 namespace tidemark::tools {
 
 // Faster than any device, slow enough for whole numbers.
-inline constexpr std::int64_t kEndlessRate = 1'000'000'000'000'000'000;
+inline constexpr std::int64_t kEndlessRate = 100'000'000'000'000'000;
 
 // A step is as good as one at an endless rate when it takes no more than this share longer.
 inline constexpr double kHidden = 0.01;
