@@ -57,6 +57,50 @@ TEST_CASE(
   CHECK(late.tier(Tier::kHost).start - now.tier(Tier::kHost).start == Bytes(2 * late.parameters));
 }
 
+TEST_CASE("zero-infinity reads and writes states once, and parameters two or three times") {
+  const std::string checkpoint = GENERATE("", "checkpoint: full\n");
+  const Report report = played("zero-infinity", checkpoint);
+  // 12 bytes of states a parameter each way, and the new parameters once, 2 bytes.
+  CHECK(traffic(report, LinkKind::kNvmeWrite) == Bytes((12 + 2) * report.parameters));
+  const Bytes fetched = traffic(report, LinkKind::kNvmeRead) - Bytes(12 * report.parameters);
+  // A block of 64 x (4 x 64 + 3 x 96) + 2 x 64 elements for forward, backward and recompute; the
+  // embedding of 100 x 64 for forward alone, as backward does not read it; the head of 64 x 100
+  // and the last norm of 64 stay from forward to backward.
+  const std::int64_t block = 64 * (4 * 64 + 3 * 96) + 2 * 64;
+  const std::int64_t visits = checkpoint.empty() ? 2 : 3;
+  INFO("fetched " << fetched.count << " parameters " << report.parameters);
+  CHECK(fetched >= Bytes(2 * visits * 3 * block));
+  CHECK(fetched <= Bytes(2 * visits * report.parameters));
+  CHECK(traffic(report, LinkKind::kPcieD2h) >= Bytes(2 * report.parameters));
+}
+
+TEST_CASE("layer to layer has the parameters of one block at a time on the GPU") {
+  const Report report = played("l2l", "checkpoint: full\n");
+  const TierReport& hbm = report.tier(Tier::kHbm);
+  const std::int64_t block = 64 * (4 * 64 + 3 * 96) + 2 * 64;
+  const Bytes resident =
+      hbm.peak_moment.by_category[static_cast<std::size_t>(Category::kParameters)];
+  INFO("resident " << resident.count << " block " << 2 * block);
+  CHECK(resident <= Bytes(2 * block));
+  CHECK(traffic(report, LinkKind::kNvmeRead) == 0_B);
+  CHECK(traffic(report, LinkKind::kNvmeWrite) == 0_B);
+  // Gradients out; the blocks' inputs of 32 x 64 elements too, and back.
+  const Bytes inputs = traffic(report, LinkKind::kPcieD2h) - Bytes(2 * report.parameters);
+  CHECK(inputs <= Bytes(3 * 2 * 32 * 64));
+}
+
+TEST_CASE("what activation presets take out comes back, once") {
+  const Report hook = played("activation-offload");
+  CHECK(traffic(hook, LinkKind::kPcieD2h).count > 0);
+  CHECK(traffic(hook, LinkKind::kPcieD2h) == traffic(hook, LinkKind::kPcieH2d));
+  CHECK(traffic(hook, LinkKind::kNvmeWrite) == 0_B);
+  const Report ssd =
+      played("{preset: ssd-activations, activations: {when: always, larger_than: 0 B}}");
+  CHECK(traffic(ssd, LinkKind::kNvmeWrite).count > 0);
+  CHECK(traffic(ssd, LinkKind::kNvmeWrite) == traffic(ssd, LinkKind::kNvmeRead));
+  CHECK(traffic(ssd, LinkKind::kPcieD2h) == traffic(ssd, LinkKind::kPcieH2d));
+}
+
 TEST_CASE("the lower bound of a report is no more than its step") {
   for (const char* offload : {"{}", "zero-offload", "{optimizer: ssd, gradients: ssd}"}) {
     const Report report = played(offload);
