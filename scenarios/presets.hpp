@@ -7,7 +7,7 @@
 namespace tidemark::scenarios {
 
 struct PresetSetting {
-  std::string_view key;  // of the section offload
+  std::string_view key;  // of the section offload, dotted: "activations.to"
   std::string_view value;
 };
 

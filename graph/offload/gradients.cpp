@@ -242,7 +242,10 @@ void GradientMoves::bring_back(std::size_t i, std::size_t pass, OpId trigger) {
   std::size_t turn = 0;
   std::optional<InstanceId> read;
   if (on_ssd()) read = read_back(i, turn, false);
-  const InstanceId in = mover_.copy_in(bucket.gradients, of(i) + " back to the GPU");
+  // A backward waits for its gradients: they do not queue behind what the optimizer moves.
+  const std::string name = of(i) + " back to the GPU";
+  const InstanceId in = pass < passes_ ? mover_.fetch(bucket.gradients, name, -1)
+                                       : mover_.copy_in(bucket.gradients, name);
   mover_.after(in, trigger);
   if (read) {
     mover_.depend(in, *read);

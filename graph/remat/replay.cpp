@@ -139,6 +139,10 @@ class Replay {
       if (parameter.gradient_ready == kNoOp) continue;
       parameter.gradient_ready = OpId{position_[index(parameter.gradient_ready)]};
     }
+    to_.pass_gradients = from_.pass_gradients;
+    for (PassGradient& gradient : to_.pass_gradients) {
+      gradient.ready = OpId{position_[index(gradient.ready)]};
+    }
   }
 
   const StepGraph& from_;

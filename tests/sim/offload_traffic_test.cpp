@@ -69,11 +69,13 @@ Traffic expected(const Offload& offload, const TrainingConfig& training, std::in
   return t;
 }
 
-void check_traffic(const LoweringInput& input, const Offload& offload) {
+void check_traffic(const LoweringInput& input, const Offload& offload,
+                   test::Drops drops = test::Drops::kNone) {
   INFO(test::words(offload));
   INFO("precision " << static_cast<int>(input.training.precision) << " passes "
                     << input.training.micro_batches);
-  const test::OffloadedStep step = test::offloaded_step(input, offload, test::round_machine());
+  const test::OffloadedStep step =
+      test::offloaded_step(input, offload, test::round_machine(), drops);
   std::int64_t all = 0, away = 0;
   for (const Parameter& parameter : step.graph.parameters) {
     all += parameter.elements;
@@ -150,6 +152,17 @@ TEST_CASE("so does it with other optimizers, tied weights, checkpoints and param
   const std::vector<Offload> offloads = combinations();
   for (std::size_t i = 1; i < offloads.size(); i += 5) {
     if (test::makes_sense(offloads[i], input.training)) check_traffic(input, offloads[i]);
+  }
+}
+
+TEST_CASE("so does it where tensors are dropped and made again") {
+  LoweringInput input = support::gpt(2, 32, 2, 8, 1);
+  input.training.precision = Precision::kBf16Mixed;
+  input.training.micro_batches = 2;
+  const std::vector<Offload> offloads = combinations();
+  for (std::size_t i = 4; i < offloads.size(); i += 9) {
+    if (!test::makes_sense(offloads[i], input.training)) continue;
+    check_traffic(input, offloads[i], test::Drops::kSelective);
   }
 }
 

@@ -8,6 +8,8 @@
 #include "graph/lower_bound.hpp"
 #include "graph/offload/strategy.hpp"
 #include "graph/plan.hpp"
+#include "graph/policies/policy.hpp"
+#include "graph/remat/rematerialise.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/lowering.hpp"
 #include "tests/support/machines.hpp"
@@ -19,10 +21,17 @@ struct OffloadedStep {
   Program program;
 };
 
+enum class Drops : bool { kNone, kSelective };  // what the policy of that name drops
+
 inline OffloadedStep offloaded_step(LoweringInput input, const Offload& offload,
-                                    const Machine& machine) {
+                                    const Machine& machine, Drops drops = Drops::kNone) {
   ask_for(offload, input);
   OffloadedStep step{lower(input), {}};
+  if (drops == Drops::kSelective) {
+    const remat::Drops dropped =
+        find_policy("selective")->drops(step.graph, {input.model.layers, {}});
+    step.graph = remat::replay(step.graph, remat::sequence_of(step.graph, dropped));
+  }
   step.program = plan(step.graph, input.training, offload, machine);
   return step;
 }
