@@ -16,6 +16,7 @@ namespace {
 
 using test::csv_rows;
 using test::Row;
+using tidemark::Value;
 
 Value leaf(Tape& tape, const Shape& shape, DType dtype = DType::kBf16) {
   const Value x = tape.initial(shape, dtype, Category::kInputs, "x");

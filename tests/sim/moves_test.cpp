@@ -205,7 +205,9 @@ struct RandomRun {
     StepGraph whole = lower(input);
     if (!drops || !input.checkpointing.segments.empty()) return whole;
     remat::Drops dropped;
-    for (std::size_t i = 0; i < whole.tensors.size(); ++i) dropped.dropped.push_back(i % 3 == 0);
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+      dropped.fate.push_back(i % 3 == 0 ? remat::Fate::kDropped : remat::Fate::kAsSaved);
+    }
     dropped.timing = *drops;
     return remat::replay(whole, remat::sequence_of(whole, dropped));
   }

@@ -21,6 +21,7 @@ void check_path(const std::vector<PathSpan>& path, const std::vector<PathSpan>& 
     CAPTURE(i);
     CHECK(path[i].instance == expected[i].instance);
     CHECK(path[i].begin == expected[i].begin);
+    CHECK(path[i].issued == expected[i].issued);
     CHECK(path[i].start == expected[i].start);
     CHECK(path[i].finish == expected[i].finish);
     CHECK(path[i].after_memory == expected[i].after_memory);
@@ -55,9 +56,9 @@ TEST_CASE("the executed path of a diamond over two streams leads through its slo
   builder.add(Stream::kCompute, 3_ps, {k0});
   const InstanceId copy = builder.add(Stream::kCopyOut, 5_ps, {k0});
   const InstanceId k2 = builder.add(Stream::kCompute, 1_ps, {copy});
-  check_path(path_of(builder.build()), {{k0, 0_ps, 0_ps, 2_ps, false},
-                                        {copy, 2_ps, 2_ps, 7_ps, false},
-                                        {k2, 7_ps, 7_ps, 8_ps, false}});
+  check_path(path_of(builder.build()), {{k0, 0_ps, 0_ps, 0_ps, 2_ps, false},
+                                        {copy, 2_ps, 2_ps, 2_ps, 7_ps, false},
+                                        {k2, 7_ps, 7_ps, 7_ps, 8_ps, false}});
 }
 
 TEST_CASE("a wait for memory leads to the copy that held it, and to what that one waited for") {
@@ -71,9 +72,21 @@ TEST_CASE("a wait for memory leads to the copy that held it, and to what that on
   const InstanceId k0 = builder.add(Stream::kCompute, 2_ps, {}, {a});
   const InstanceId copy = builder.add(Stream::kCopyOut, 4_ps, {k0}, {a});
   const InstanceId k1 = builder.add(Stream::kCompute, 3_ps, {}, {b});
-  check_path(path_of(builder.build()), {{k0, 0_ps, 0_ps, 2_ps, false},
-                                        {copy, 2_ps, 2_ps, 6_ps, false},
-                                        {k1, 6_ps, 6_ps, 9_ps, true}});
+  check_path(path_of(builder.build()), {{k0, 0_ps, 0_ps, 0_ps, 2_ps, false},
+                                        {copy, 2_ps, 2_ps, 2_ps, 6_ps, false},
+                                        {k1, 6_ps, 6_ps, 6_ps, 9_ps, true}});
+}
+
+TEST_CASE("a kernel that the host issues late has waited for it since it could run") {
+  // The host issues k0 at 1 and k1 at 1 + 4 = 5; k0 runs from 1 to 3.
+  ProgramBuilder builder;
+  const InstanceId k0 = builder.add(Stream::kCompute, 2_ps);
+  const InstanceId k1 = builder.add(Stream::kCompute, 3_ps);
+  Program program = builder.build();
+  program.instances[index(k0)].issue = 1_ps;
+  program.instances[index(k1)].issue = 4_ps;
+  check_path(path_of(program),
+             {{k0, 0_ps, 1_ps, 1_ps, 3_ps, false}, {k1, 3_ps, 5_ps, 5_ps, 8_ps, false}});
 }
 
 TEST_CASE("transfers count as long as they took while they shared a link") {
@@ -85,7 +98,7 @@ TEST_CASE("transfers count as long as they took while they shared a link") {
   builder.move(Stream::kNvmeRead, path, 10_B);
   const InstanceId k = builder.add(Stream::kCompute, 1_ps, {in});
   check_path(path_of(builder.build()),
-             {{in, 0_ps, 0_ps, 20_ps, false}, {k, 20_ps, 20_ps, 21_ps, false}});
+             {{in, 0_ps, 0_ps, 0_ps, 20_ps, false}, {k, 20_ps, 20_ps, 20_ps, 21_ps, false}});
 }
 
 TEST_CASE("a step in which nothing happens has no path") {
@@ -97,7 +110,7 @@ TEST_CASE("the path of a run out of memory ends with it") {
   builder.capacity(Tier::kHbm, 10_B);
   const InstanceId k0 = builder.add(Stream::kCompute, 2_ps);
   builder.add(Stream::kCompute, 2_ps, {}, {builder.buffer(11_B)});
-  check_path(path_of(builder.build()), {{k0, 0_ps, 0_ps, 2_ps, false}});
+  check_path(path_of(builder.build()), {{k0, 0_ps, 0_ps, 0_ps, 2_ps, false}});
 }
 
 TEST_CASE("spans of random programs follow on one another from the beginning to the end") {

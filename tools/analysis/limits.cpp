@@ -16,12 +16,14 @@ constexpr double kWorthNaming = 0.005;  // a share
 Resource resource_of(Stream stream) {
   switch (stream) {
     case Stream::kCopyIn:
+    case Stream::kFetch:
       return Resource::kPcieH2d;
     case Stream::kCopyOut:
       return Resource::kPcieD2h;
     case Stream::kCpuOptimizer:
       return Resource::kCpuOptimizer;
     case Stream::kNvmeRead:
+    case Stream::kNvmeFetch:
       return Resource::kNvmeRead;
     case Stream::kNvmeWrite:
       return Resource::kNvmeWrite;
