@@ -5,6 +5,7 @@
 #include "graph/lower_bound.hpp"
 #include "graph/op_kind.hpp"
 #include "hardware/ensure.hpp"
+#include "hardware/nvme_array.hpp"
 #include "hardware/rates.hpp"
 #include "sim/account.hpp"
 #include "sim/allocators/out_of_memory.hpp"
@@ -195,6 +196,9 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
   report.stalls = account.stalled;
   report.traffic = result.moved;
   report.critical_path = limits_of(graph, step.program, result, run.machine.gpu);
+  report.days_to_rated_writes = days_to_rated_writes(
+      run.machine.ssd, report.traffic[static_cast<std::size_t>(LinkKind::kNvmeWrite)],
+      report.step_time);
 
   const bool tf32 = run.kernels.fp32_matmul == Kernels::Fp32Matmul::kTf32;
   const Arithmetic arithmetic = run.training.precision != Precision::kFp32 ? Arithmetic::k16Bit

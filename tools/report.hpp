@@ -103,6 +103,7 @@ struct Report {
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
   ByResource critical_path{};                           // of step_time, to which it adds up
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
+  double days_to_rated_writes = 0;  // of the drives, training all day; 0: no writes, no rating
   AllocatorReport allocator;                            // of HBM
   std::string bottleneck;                               // one sentence
   std::optional<Remedies> remedies;                     // where asked for and it does not fit

@@ -113,6 +113,50 @@ TEST_CASE("A path of weight two takes twice its rate from the link") {
         std::vector<Completion>{{SimTime(kSecond), 0}, {SimTime(2 * kSecond), 1}});
 }
 
+TEST_CASE("Transfers that compete get the link by their paths' shares") {
+  // 35 B/s, shares 11 and 24: each for 2 s, alone at its own 24 and 25 B/s.
+  const std::vector<Link> links = {{LinkKind::kPcieH2d, Bandwidth(24)},
+                                   {LinkKind::kPcieD2h, Bandwidth(25)},
+                                   {LinkKind::kPcieBoth, Bandwidth(35)}};
+  std::vector<Path> paths = {over({{LinkKind::kPcieH2d, 1}, {LinkKind::kPcieBoth, 1}}),
+                             over({{LinkKind::kPcieD2h, 1}, {LinkKind::kPcieBoth, 1}})};
+  paths[0].share = 11;
+  paths[1].share = 24;
+  LinkNetwork network(links, paths);
+  network.start(0_ps, PathId{0}, 46_B, 0);
+  network.start(0_ps, PathId{1}, 48_B, 1);
+  // At 2 s the second is done; the first has 46 - 22 = 24 B left at 24 B/s.
+  CHECK(drain(network) ==
+        std::vector<Completion>{{SimTime(2 * kSecond), 1}, {SimTime(3 * kSecond), 0}});
+}
+
+TEST_CASE("What a transfer cannot use of its share goes to the others") {
+  // 30 B/s, shares 1 and 2, the second capped at 12: the first has 18.
+  const std::vector<Link> links = {{LinkKind::kDram, Bandwidth(30)}};
+  std::vector<Path> paths = {over({{LinkKind::kDram, 1}}),
+                             over({{LinkKind::kDram, 1}}, Bandwidth(12))};
+  paths[1].share = 2;
+  LinkNetwork network(links, paths);
+  network.start(0_ps, PathId{0}, 18_B, 0);
+  network.start(0_ps, PathId{1}, 24_B, 1);
+  CHECK(drain(network) ==
+        std::vector<Completion>{{SimTime(kSecond), 0}, {SimTime(2 * kSecond), 1}});
+}
+
+TEST_CASE("Only what shares are to each other counts") {
+  const std::vector<Link> links = {{LinkKind::kDram, Bandwidth(1'000'000)}};
+  for (const std::uint8_t share : {1, 7, 200}) {
+    std::vector<Path> paths = {over({{LinkKind::kDram, 1}}), over({{LinkKind::kDram, 1}})};
+    paths[0].share = paths[1].share = share;
+    LinkNetwork network(links, paths);
+    network.start(0_ps, PathId{0}, 1'000'000_B, 0);
+    network.start(0_ps, PathId{1}, 1'000'000_B, 1);
+    // Rates are whole multiples of the share: below half the link by at most that.
+    const std::int64_t rate = 1'000'000 / (2 * share) * share;
+    CHECK(network.next_completion() == time_at_rate(1'000'000, rate));
+  }
+}
+
 TEST_CASE("The tightest link is filled first and what it leaves elsewhere is shared out") {
   // Max-min by hand: A over h2d (4 B/s) and dram (10 B/s), B and C over dram alone. Shares: h2d 4,
   // dram 10 / 3 = 3 in whole bytes: dram is the tightest, all get 3. With h2d at 2 B/s A gets 2 and
@@ -148,6 +192,10 @@ TEST_CASE("Programs that cannot be shared out are refused") {
   CHECK_THROWS_AS(LinkNetwork(none, {}), InternalError);
   const std::vector<Path> free_path = {over({{LinkKind::kDram, 1}})};
   CHECK_THROWS_AS(LinkNetwork({}, free_path), InternalError);
+  std::vector<Path> without_share = free_path;
+  without_share[0].share = 0;
+  CHECK_THROWS_AS(LinkNetwork(std::vector<Link>{{LinkKind::kDram, 1_GBps}}, without_share),
+                  InternalError);
   const std::vector<Link> links = {{LinkKind::kDram, 1_GBps}};
   LinkNetwork network(links, free_path);
   CHECK_THROWS_AS(network.start(0_ps, PathId{0}, 0_B, 0), InternalError);
@@ -215,6 +263,19 @@ TEST_CASE("Networks with weights and caps equal the naive solver to the picoseco
     test::ProgramBuilder builder;
     test::add_random_paths(builder, random);
     const Program program = builder.build();
+    compare_with_naive(seed, program.links, program.paths, seed % 2 == 0 ? 1'000'000 : 20);
+  }
+}
+
+TEST_CASE("Networks of paths with shares equal the naive solver to the picosecond") {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    test::Random random(seed);
+    test::ProgramBuilder builder;
+    test::add_random_paths(builder, random);
+    Program program = builder.build();
+    for (Path& path : program.paths) {
+      path.share = static_cast<std::uint8_t>(random.between(1, seed % 3 == 0 ? 255 : 3));
+    }
     compare_with_naive(seed, program.links, program.paths, seed % 2 == 0 ? 1'000'000 : 20);
   }
 }

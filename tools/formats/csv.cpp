@@ -113,6 +113,10 @@ void add_time(std::vector<Column>& columns) {
     columns.push_back({fmt::format("{}_bytes", kLinkNames[row]),
                        [row](const Report& r) { return number(r.traffic[row]); }});
   }
+  columns.push_back({"days_to_rated_writes", [](const Report& r) {
+                       return r.days_to_rated_writes > 0 ? fmt::format("{}", r.days_to_rated_writes)
+                                                         : std::string();
+                     }});
 }
 
 std::vector<Column> columns_for(std::span<const ScenarioReports> scenarios) {

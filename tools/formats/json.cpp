@@ -79,6 +79,8 @@ Json allocator_json(const AllocatorReport& allocator) {
   return json;
 }
 
+Json positive_or_null(double number) { return number > 0 ? Json(number) : Json(nullptr); }
+
 Json rank_json(const Report& report) {
   Json tiers = Json::object();
   for (std::size_t t = 0; t < report.tiers.size(); ++t) {
@@ -103,7 +105,8 @@ Json rank_json(const Report& report) {
             {"matmul_s", seconds(report.matmul)},
             {"recompute_s", seconds(report.recompute)},
             {"stall_s", std::move(stalls)}}},
-          {"traffic_bytes", std::move(traffic)}};
+          {"traffic_bytes", std::move(traffic)},
+          {"days_to_rated_writes", positive_or_null(report.days_to_rated_writes)}};
 }
 
 // "fits" is to be added to the run's settings; null: none of the settings tried makes it fit.

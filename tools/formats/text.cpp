@@ -139,6 +139,12 @@ void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
   if (!causes.empty()) table.add_detail(fmt::format("stalls: {}", causes));
   const std::string path = limits_text(run.critical_path);
   if (!path.empty()) table.add_detail(fmt::format("critical path: {}", path));
+  if (run.days_to_rated_writes > 0) {
+    table.add_detail(fmt::format(
+        "SSD: {} written a step, the rated writes are reached after {:.{}f} days of training",
+        format_bytes(run.traffic[static_cast<std::size_t>(LinkKind::kNvmeWrite)]),
+        run.days_to_rated_writes, run.days_to_rated_writes < 10 ? 1 : 0));
+  }
 }
 
 void append_largest(std::string& out, const Report& run, std::size_t count) {
