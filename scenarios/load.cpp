@@ -125,7 +125,9 @@ class Loader {
       run.training.sequence = std::min(run.model.max_positions, kDefaultSequence);
     }
     if (imported) check_window(*imported, run.model, run.training, diagnostics_);
-    if (diagnostics_.reported() == before) check_run(run, tree, limits_, diagnostics_);
+    const bool machine_known = run.machine.gpu.capacity.count > 0;  // else that was reported before
+    if (machine_known && diagnostics_.reported() == before)
+      check_run(run, tree, limits_, diagnostics_);
     if (diagnostics_.reported() != before) return std::nullopt;
     return run;
   }

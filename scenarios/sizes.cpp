@@ -124,8 +124,13 @@ double seconds_at_most(const RunSpec& run, double flops, double kernel_bytes, do
   const bool to_ssd = run.offload.optimizer == Offload::States::kSsd ||
                       run.offload.gradients == Offload::States::kSsd;
   if (moves) {
-    time += states / rate(machine.host.bandwidth) + states / rate(machine.host.cpu_optimizer) +
+    time += states / rate(machine.host.bandwidth) +
             states / std::min(rate(machine.pcie.h2d), rate(machine.pcie.d2h));
+    // Without a rate stated: a FLOP of a core a cycle, a tenth of what any of them does.
+    const double cpu = machine.host.cpu_optimizer.count > 0
+                           ? rate(machine.host.cpu_optimizer)
+                           : static_cast<double>(machine.host.cores) * rate(machine.host.clock);
+    if (cpu > 0) time += states / cpu;
   }
   if (to_ssd) {
     time += states / std::min(rate(machine.ssd.read), rate(machine.ssd.write));

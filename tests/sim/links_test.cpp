@@ -145,7 +145,8 @@ TEST_CASE("What a transfer cannot use of its share goes to the others") {
 
 TEST_CASE("Only what shares are to each other counts") {
   const std::vector<Link> links = {{LinkKind::kDram, Bandwidth(1'000'000)}};
-  for (const std::uint8_t share : {1, 7, 200}) {
+  for (const int number : {1, 7, 200}) {
+    const auto share = static_cast<std::uint8_t>(number);
     std::vector<Path> paths = {over({{LinkKind::kDram, 1}}), over({{LinkKind::kDram, 1}})};
     paths[0].share = paths[1].share = share;
     LinkNetwork network(links, paths);
