@@ -19,8 +19,8 @@ constexpr auto kZeroOffload = std::to_array<PresetSetting>({
 });
 
 // States on NVMe, read and written once a step; parameters there too, fetched for each block's
-// forward, recompute and backward; gradients summed and checkpoints kept in host memory
-// (sections 5.1 and 6 of the paper).
+// forward and again for its backward, which its recompute begins; gradients summed and checkpoints
+// kept in host memory (sections 5.1 and 6 of the paper).
 constexpr auto kZeroInfinity = std::to_array<PresetSetting>({
     {"optimizer", "ssd"},
     {"update_on", "cpu"},
@@ -32,6 +32,8 @@ constexpr auto kZeroInfinity = std::to_array<PresetSetting>({
     {"parameters.prefetch", "1"},
     {"activations.to", "host"},
     {"activations.which", "block_inputs"},
+    {"activations.larger_than", "0 B"},
+    {"activations.keep_last", "0"},
 });
 
 // One layer at a time on the device; the rest, the inputs that layers stash for their recompute,
@@ -45,6 +47,8 @@ constexpr auto kLayerToLayer = std::to_array<PresetSetting>({
     {"parameters.prefetch", "0"},
     {"activations.to", "host"},
     {"activations.which", "block_inputs"},
+    {"activations.larger_than", "0 B"},
+    {"activations.keep_last", "0"},
 });
 
 // Every saved tensor, when it is saved and when it is read, and the GPU waits
@@ -74,7 +78,7 @@ constexpr auto kPresets = std::to_array<Preset>({
      "Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840", kZeroOffload},
     {"zero-infinity",
      "states and parameters on NVMe, gradients and checkpoints on the host; blocks are\n"
-     "fetched for forward, recompute and backward, states read and written once a step",
+     "fetched for forward and for backward, states read and written once a step",
      "Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857", kZeroInfinity},
     {"l2l",
      "layer to layer: the parameters of one block at a time are on the GPU; states,\n"

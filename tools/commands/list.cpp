@@ -85,12 +85,12 @@ std::string allocators() {
 }
 
 std::string presets_text() {
-  TextTable table({{"preset", Align::kLeft}, {"what it does", Align::kLeft, 70}});
+  TextTable table({{"preset", Align::kLeft}, {"described by", Align::kLeft, 70}});
   for (const scenarios::Preset& preset : scenarios::presets()) {
     const std::size_t end = preset.summary.find('\n');
-    table.add_row({std::string(preset.name), std::string(preset.summary.substr(0, end))});
+    table.add_row({std::string(preset.name), std::string(preset.paper)});
+    table.add_detail(std::string(preset.summary.substr(0, end)));
     table.add_detail(std::string(preset.summary.substr(end + 1)));
-    table.add_detail(std::string(preset.paper));
     std::string settings;
     for (const scenarios::PresetSetting& setting : preset.settings) {
       settings +=
