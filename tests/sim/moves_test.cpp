@@ -292,7 +292,7 @@ TEST_CASE("moving activations never needs more HBM than keeping them") {
     CHECK(peak_with <= peak_without);
     less += peak_with < peak_without;
   }
-  CHECK(less > 10);
+  CHECK(less > 5);
 }
 
 // Parameters that move leave more room than they take. Gradients may take it: they leave beside
