@@ -91,7 +91,7 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
   departures.divide(graph, stays);
   const Starts starts = starts_of(graph, machine.gpu);
   const std::vector<SavedTensor> activations =
-      choose_activations(graph, offload.activations, machine, starts, stays);
+      choose_activations(graph, offload.activations, builder, paths, starts, stays);
   const ParameterPlan parameters = plan_parameters(graph, offload.parameters, stays);
   stays.add_buffers(builder, graph);
   add_kernels(builder, graph, machine.host, starts, stays);

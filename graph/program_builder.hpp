@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "graph/ids.hpp"
 #include "graph/program.hpp"
@@ -28,6 +29,8 @@ class ProgramBuilder {
   void use(InstanceId instance, BufferId buffer) { uses_.add(index(instance), buffer); }
 
   const Instance& instance(InstanceId id) const { return program_.instances[index(id)]; }
+  const Path& path(PathId id) const { return program_.paths[index(id)]; }
+  const std::vector<Link>& links() const { return program_.links; }
 
   // Throws InternalError where check() (program_check.hpp) does.
   Program finish() &&;

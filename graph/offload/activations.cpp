@@ -148,12 +148,13 @@ class ActivationTransfers {
 
 std::vector<SavedTensor> choose_activations(const StepGraph& graph,
                                             const ActivationOffload& options,
-                                            const Machine& machine, const Starts& starts,
+                                            const ProgramBuilder& builder,
+                                            const MachinePaths& paths, const Starts& starts,
                                             Stays& stays) {
   if (options.to == To::kGpu) return {};
   std::vector<SavedTensor> chosen = saved_tensors(graph, options);
   if (options.when == ActivationOffload::When::kFitsInWindow) {
-    chosen = fit_in_windows(chosen, graph, starts, copy_times(machine, options.to));
+    chosen = fit_in_windows(chosen, graph, starts, copy_times(builder, paths, options.to));
   }
   if (options.to == To::kHost && options.pool.count > 0) {
     chosen = with_room(chosen, graph, options.pool);

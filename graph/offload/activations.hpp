@@ -27,7 +27,8 @@ namespace tidemark {
 // in it when they are saved stay.
 std::vector<SavedTensor> choose_activations(const StepGraph& graph,
                                             const ActivationOffload& options,
-                                            const Machine& machine, const Starts& starts,
+                                            const ProgramBuilder& builder,
+                                            const MachinePaths& paths, const Starts& starts,
                                             Stays& stays);
 
 // Adds the transfers of what was chosen, once the kernels and the buffers of `stays` are there.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 namespace tidemark {
 namespace {
@@ -57,31 +59,68 @@ class Fetches {
   std::vector<SimTime> before_;  // `latest` of those that an attempt has changed
 };
 
-SimTime at_share(Bytes bytes, Bandwidth rate) {
-  return time_at_rate(bytes.count, std::max<std::int64_t>(1, rate.count));
+// Bytes a second that the path has if it has the machine to itself.
+Int128 rate_alone(const ProgramBuilder& builder, const Path& path) {
+  Int128 rate = path.cap.count > 0 ? path.cap.count : std::numeric_limits<std::int64_t>::max();
+  for (const Link& link : builder.links()) {
+    const Int128 weight = path.weight[static_cast<std::size_t>(link.kind)];
+    if (weight > 0) rate = std::min(rate, link.capacity.count / weight);
+  }
+  return rate;
+}
+
+// What it has at least while all of `others` copy. Max-min: of each link its share, or what the
+// others cannot use.
+Int128 rate_beside(const ProgramBuilder& builder, const Path& path,
+                   const std::vector<Path>& others) {
+  Int128 rate = rate_alone(builder, path);
+  for (const Link& link : builder.links()) {
+    const auto kind = static_cast<std::size_t>(link.kind);
+    const Int128 weight = path.weight[kind];
+    if (weight == 0) continue;
+    Int128 left = link.capacity.count;
+    Int128 shares = weight * path.share;
+    for (const Path& other : others) {
+      left -= other.weight[kind] * rate_alone(builder, other);
+      shares += Int128{other.weight[kind]} * other.share;
+    }
+    rate =
+        std::min(rate, std::max(Int128{link.capacity.count} * path.share / shares, left / weight));
+  }
+  return std::max<Int128>(rate, 1);
 }
 
 }  // namespace
 
-CopyTimes copy_times(const Machine& machine, ActivationOffload::To to) {
-  const bool ssd = to == ActivationOffload::To::kSsd;
-  // Max-min: the other direction leaves at least half, or what it cannot use.
-  const auto share = [](Bandwidth own, Bandwidth other, Bandwidth both) {
-    return std::min(own, std::max(Bandwidth(both.count / 2), both - other));
-  };
-  const Pcie& pcie = machine.pcie;
-  const Bandwidth dram(machine.host.bandwidth.count / (ssd ? 4 : 2));
-  const Bandwidth out = std::min(dram, share(pcie.d2h, pcie.h2d, pcie.both));
-  const Bandwidth in = std::min(dram, share(pcie.h2d, pcie.d2h, pcie.both));
-  const Bandwidth write = std::min(dram, machine.ssd.write * machine.ssd.drives);
-  const Bandwidth read = std::min(dram, machine.ssd.read * machine.ssd.drives);
-  const SimTime fixed = pcie.latency + (ssd ? machine.ssd.latency : SimTime(0));
-  const auto way = [fixed, ssd](Bandwidth link, Bandwidth drive) {
-    return [=](Bytes bytes) {
-      return fixed + at_share(bytes, link) + (ssd ? at_share(bytes, drive) : SimTime(0));
+CopyTimes copy_times(const ProgramBuilder& builder, const MachinePaths& paths,
+                     ActivationOffload::To to) {
+  using Way = Route (MachinePaths::*)(Bytes) const;
+  std::vector<Way> out{&MachinePaths::from_gpu}, in{&MachinePaths::to_gpu};
+  if (to == ActivationOffload::To::kSsd) {
+    out.push_back(&MachinePaths::to_ssd);
+    in.push_back(&MachinePaths::from_ssd);
+  }
+  const auto path = [&](Way way) { return builder.path((paths.*way)(Bytes(1)).path); };
+  const auto both_legs = [&](const std::vector<Way>& legs) {
+    std::vector<std::pair<Way, std::int64_t>> rates;
+    for (const Way leg : legs) {
+      std::vector<Path> others;
+      for (const std::vector<Way>* ways : {&out, &in}) {
+        for (const Way other : *ways) {
+          if (other != leg) others.push_back(path(other));
+        }
+      }
+      rates.emplace_back(leg, static_cast<std::int64_t>(rate_beside(builder, path(leg), others)));
+    }
+    return [rates, &paths](Bytes bytes) {
+      SimTime time{};
+      for (const auto& [leg, rate] : rates) {
+        time += (paths.*leg)(bytes).fixed + time_at_rate(bytes.count, rate);
+      }
+      return time;
     };
   };
-  return {way(out, write), way(in, read)};
+  return {both_legs(out), both_legs(in)};
 }
 
 std::vector<SavedTensor> fit_in_windows(const std::vector<SavedTensor>& tensors,

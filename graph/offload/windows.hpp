@@ -14,8 +14,9 @@
 #include <functional>
 #include <vector>
 
+#include "graph/machine_paths.hpp"
 #include "graph/offload/saved_tensors.hpp"
-#include "hardware/machine.hpp"
+#include "graph/program_builder.hpp"
 
 namespace tidemark {
 
@@ -24,9 +25,11 @@ struct CopyTimes {
   std::function<SimTime(Bytes)> out, in;
 };
 
-// On `machine`, while both directions copy: never less than a simulated copy takes when nothing but
-// activations moves.
-CopyTimes copy_times(const Machine& machine, ActivationOffload::To to);
+// Over the links and paths that add_links() gave `builder`, while the other direction, and with an
+// SSD both legs of both directions, copy too: never less than a simulated copy takes when nothing
+// but activations moves.
+CopyTimes copy_times(const ProgramBuilder& builder, const MachinePaths& paths,
+                     ActivationOffload::To to);
 
 // When each op starts if nothing waits; one more entry: when the last one ends.
 using Starts = std::vector<SimTime>;

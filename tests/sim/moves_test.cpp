@@ -185,9 +185,11 @@ struct RandomRun {
       input.checkpointing.segments.push_back({i, std::min(i + every, layers)});
     }
     if (flip()) drops = static_cast<remat::Timing>(below(2));
-    machine.gpu.launch_latency = 1_us * (1 + below(5));
+    machine.gpu.launch_latency = 50_ns * (1 + below(60));
     machine.pcie.latency = 1_us * below(3);
     machine.pcie.both = Bandwidth(1'000'000'000 * (15 + below(20)));
+    machine.pcie.half_size = Bytes(below(3) * 5'000);
+    machine.host.bandwidth = Bandwidth(1'000'000'000 * (20 + below(80)));
     machine.ssd.latency = 1_us * below(3);
     choose_activations();
     if (flip()) offload.optimizer = static_cast<Offload::States>(below(3));

@@ -1,5 +1,6 @@
 #include "graph/offload/parameters.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -219,6 +220,30 @@ TEST_CASE("a lowered model fetches its blocks twice a pass, whatever its blocks 
   }
   const Program program = plan(graph, input.training, parameters(kHost), test::round_machine());
   CHECK(bytes_of(program, Stream::kFetch) == (blocks * 2 + others) * input.training.micro_batches);
+}
+
+TEST_CASE("all of a block is there to the end of its visit, also what backward does not read") {
+  LoweringInput input = support::gpt(3, 16, 4, 8, 1);
+  input.update = UpdateOn::kElsewhere;
+  StepGraph graph = lower(input);
+  const Program program = plan(graph, input.training, parameters(kHost), test::round_machine());
+  // The last op of backward that reads a weight of block 1.
+  std::vector<TensorId> block;
+  for (const Parameter& parameter : graph.parameters) {
+    if (parameter.layer == 1) block.push_back(parameter.weight);
+  }
+  OpId last{};
+  for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
+    for (const TensorId x : graph.inputs_of(OpId{i})) {
+      if (std::ranges::count(block, x) > 0) last = OpId{i};
+    }
+  }
+  std::size_t held = 0;
+  for (const BufferId buffer : program.uses(InstanceId{index(last)})) {
+    held += std::ranges::count(block, program.buffers[index(buffer)].tensor) > 0;
+  }
+  CHECK(block.size() == 12);  // 4 weights and 4 biases, 2 norms of 2
+  CHECK(held == block.size());
 }
 
 TEST_CASE("segments of two blocks fetch the first of them a third time") {

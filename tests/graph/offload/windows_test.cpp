@@ -69,6 +69,17 @@ TEST_CASE("copies in go one at a time, and those taken first keep their time") {
   CHECK(fitting(step, 0, 0_us, 0_us).size() == 7);
 }
 
+TEST_CASE("copies out go one at a time too") {
+  // x_i is saved at i + 2 us. Copies out of 2 us end at 4, 6, 8, 10, 12: x3 may be back at 11, just
+  // when it is read; x4 and later ones are still leaving when they are. All may come back from 8
+  // us.
+  BlockStep step;
+  step.blocks = 6;
+  step.build();
+  CHECK(fitting(step, 99, 2_us, 1_us) == std::vector<std::size_t>{0, 1, 2, 3});
+  CHECK(fitting(step, 99, 2_us + 1_ps, 1_us) == std::vector<std::size_t>{0, 1, 2});
+}
+
 TEST_CASE("a tensor that does not fit leaves no trace: others fit as if it had not been asked") {
   BlockStep step;
   step.blocks = 6;
@@ -118,8 +129,14 @@ TEST_CASE("a copy has its share of PCIe and of DRAM while the other direction co
   machine.pcie.latency = 0_us;
   machine.ssd.latency = 0_us;
   using To = ActivationOffload::To;
-  const auto out = [&](To to) { return copy_times(machine, to).out(10'000_B); };
-  const auto in = [&](To to) { return copy_times(machine, to).in(10'000_B); };
+  const auto time = [&](To to, bool out, Bytes bytes) {
+    ProgramBuilder builder({});
+    const MachinePaths paths = add_links(builder, machine);
+    const CopyTimes times = copy_times(builder, paths, to);
+    return (out ? times.out : times.in)(bytes);
+  };
+  const auto out = [&](To to) { return time(to, true, 10'000_B); };
+  const auto in = [&](To to) { return time(to, false, 10'000_B); };
   CHECK(out(To::kHost) == 1_us);   // 10 GB/s
   CHECK(in(To::kHost) == 500_ns);  // 20 GB/s
   CHECK(out(To::kSsd) == 6_us);    // and 2 GB/s
@@ -137,6 +154,19 @@ TEST_CASE("a copy has its share of PCIe and of DRAM while the other direction co
   CHECK(in(To::kHost) == 12_us);
   machine.ssd.latency = 100_us;
   CHECK(in(To::kSsd) == 118_us);
+}
+
+TEST_CASE("a small copy takes the longer that the link's half size says") {
+  Machine machine = test::round_machine();
+  machine.pcie.latency = 0_us;
+  machine.pcie.half_size =
+      10'000_B;  // a copy of that size takes twice its bytes over the bandwidth
+  ProgramBuilder builder({});
+  const MachinePaths paths = add_links(builder, machine);
+  const CopyTimes times = copy_times(builder, paths, ActivationOffload::To::kHost);
+  CHECK(times.out(10'000_B) == 2_us);
+  CHECK(times.in(10'000_B) == 1_us);
+  CHECK(times.out(10'000'000_B) == 1'001_us);
 }
 
 }  // namespace
