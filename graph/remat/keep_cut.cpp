@@ -28,7 +28,7 @@ constexpr double kForever = 1e300;
 class CutGraph {
  public:
   CutGraph(const KeepProblem& what, double price)
-      : what_(what), tensor_node_(what.problem->tensor_count(), kNone) {
+      : tensor_node_(what.problem->tensor_count(), kNone) {
     const Problem& problem = *what.problem;
     auto next = static_cast<std::uint32_t>(2 + what.ops.size());
     for (const OpIndex op : what.ops) {
@@ -85,7 +85,6 @@ class CutGraph {
     put(boost::edge_reverse, graph_, back, there);
   }
 
-  const KeepProblem& what_;
   std::vector<std::uint32_t> tensor_node_;
   Graph graph_;
 };
