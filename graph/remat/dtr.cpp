@@ -122,6 +122,7 @@ class Replay {
     double least = 0;
     for (const TensorIndex tensor : pool_) {
       if (locks_[tensor] != 0) continue;
+      if (worst != kNone && least_score_of(tensor) > least) continue;
       const double score = score_of(tensor);
       if (worst != kNone && (score > least || (score == least && tensor > worst))) continue;
       worst = tensor;
@@ -131,6 +132,18 @@ class Replay {
     result_.evictions.push_back(worst);
     leave(worst, false);
     return true;
+  }
+
+  // What its score is at least, whatever is evicted around it: cheaper to find.
+  double least_score_of(TensorIndex tensor) const {
+    const bool looks_around =
+        score_ == DtrScore::kDtr || score_ == DtrScore::kDtrEq || score_ == DtrScore::kMsps;
+    if (!looks_around) return 0;
+    const double stale =
+        score_ == DtrScore::kMsps
+            ? 1
+            : static_cast<double>(std::max<std::int64_t>(clock_ - access_[tensor], 1));
+    return costs_.own(tensor) / (static_cast<double>(problem_.tensor(tensor).bytes) * stale);
   }
 
   double score_of(TensorIndex tensor) {

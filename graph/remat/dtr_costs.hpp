@@ -21,6 +21,8 @@ class DtrCosts {
 
   // Of a resident tensor: its own and, by the score, that of the evicted around it; at least 1.
   double cost(TensorIndex tensor);
+  // Its own alone.
+  double own(TensorIndex tensor) const { return own_[tensor]; }
 
  private:
   enum class State : char { kNotYet, kResident, kEvicted, kDead };

@@ -76,8 +76,11 @@ std::optional<ScheduleChoice> rotor(const Problem& problem, const RotorInput& in
   ScheduleChoice choice;
   choice.planned = static_cast<double>(table.value(0, last, table.units()));
   if (std::isinf(choice.planned)) return {};
-  const RotorTable down(input, room, levels, false);
-  choice.at_least = static_cast<double>(down.value(0, last, down.units()));
+  choice.at_least = choice.planned;
+  if (!table.exact()) {
+    const RotorTable down(input, room, levels, false);
+    choice.at_least = static_cast<double>(down.value(0, last, down.units()));
+  }
   choice.sequence = Schedule(problem, input, table).write();
   return choice;
 }

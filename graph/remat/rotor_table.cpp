@@ -26,7 +26,9 @@ RotorTable::RotorTable(const RotorInput& input, std::int64_t room, std::size_t l
     : input_(input), round_up_(round_up), room_(room) {
   const std::int64_t coarse =
       room / static_cast<std::int64_t>(std::max<std::size_t>(levels, 2)) + 1;
-  unit_ = std::max(common_unit(input), coarse);
+  const std::int64_t common = common_unit(input);
+  unit_ = std::max(common, coarse);
+  exact_ = unit_ == common;
   levels_ = static_cast<std::size_t>(room / unit_) + 1;
   number_intervals();
   values_.assign(id_count_ * levels_, kNever);
@@ -45,14 +47,18 @@ void RotorTable::number_intervals() {
   const std::size_t count = input_.places.size();
   ids_.assign(count * count, 0);
   // An interval is the one without its last stage, and that stage.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+  std::uint32_t shapes = 0;
+  for (const RotorInput::Place& place : input_.places) shapes = std::max(shapes, place.shape + 1);
+  std::vector<std::uint32_t> longer(shapes, kNone);  // by interval (first: none) and shape
   for (std::size_t first = 0; first < count; ++first) {
-    std::uint32_t before = kNone;
+    std::size_t row = 0;
     for (std::size_t last = first; last < count; ++last) {
-      const std::uint32_t stage = input_.places[last].shape;
-      const auto [at, added] = known.try_emplace({before, stage}, id_count_);
-      if (added) ++id_count_;
-      id_of(first, last) = before = at->second;
+      std::uint32_t& known = longer[row * shapes + input_.places[last].shape];
+      const bool added = known == kNone;
+      if (added) known = id_count_++;
+      id_of(first, last) = known;
+      row = std::size_t{id_of(first, last)} + 1;
+      if (added) longer.resize(longer.size() + shapes, kNone);
     }
   }
 }

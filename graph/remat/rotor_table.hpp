@@ -2,8 +2,6 @@
 // The table of rotor.hpp.
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "graph/remat/rotor.hpp"
@@ -32,6 +30,8 @@ class RotorTable {
   RotorTable(const RotorInput& input, std::int64_t room, std::size_t levels, bool round_up);
 
   std::size_t units() const { return levels_ - 1; }
+  // Nothing was rounded: a plan's table is a bound's as well.
+  bool exact() const { return exact_; }
   float value(std::size_t first, std::size_t last, std::size_t units) const {
     return values_[id(first, last) * levels_ + units];
   }
@@ -66,6 +66,7 @@ class RotorTable {
   std::int64_t room_;
   std::int64_t unit_ = 1;
   std::size_t levels_ = 1;
+  bool exact_ = true;
   std::uint32_t id_count_ = 0;
   std::vector<std::uint32_t> ids_;  // of each interval: equal ones have the same
   std::vector<float> values_;

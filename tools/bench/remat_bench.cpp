@@ -31,7 +31,8 @@ class Blocks {
       for (std::uint32_t i = 0; i < 19; ++i) {
         std::vector<TensorIndex> in = {made.back().back()};
         if (i == 9 || i == 18) in.push_back(made.back()[i == 9 ? 0 : 10]);
-        made.back().push_back(tensor((i % 3 == 1 ? 48 : 16) + extra));
+        // A few KiB more, so that bytes have no large common unit.
+        made.back().push_back(tensor((i % 3 == 1 ? 48 : 16) + extra, 1 + i));
         problem_.add_op({.cost = 300'000 * (1 + i % 4) + extra, .block = block}, in,
                         std::vector{made.back().back()});
       }
@@ -52,7 +53,9 @@ class Blocks {
   const Problem& problem() const { return problem_; }
 
  private:
-  TensorIndex tensor(std::int64_t mebibytes) { return problem_.add_tensor(mebibytes * kMiB); }
+  TensorIndex tensor(std::int64_t mebibytes, std::int64_t kibibytes = 0) {
+    return problem_.add_tensor(mebibytes * kMiB + kibibytes * 1024);
+  }
 
   Problem problem_;
 };
