@@ -207,7 +207,10 @@ void write_policy_options(Writer& writer, const RunSpec& run) {
   for (std::size_t i = 0; i < run.checkpoint_options.size(); ++i) {
     const PolicyOption& option = run.checkpoint_options[i];
     const OptionKind kind = policy->options[i].kind;
-    if (kind == OptionKind::kFlag) {
+    if (policy->options[i].preset.empty() && option.integer == 0) continue;  // not stated
+    if (kind == OptionKind::kBytes) {
+      writer.write(option.name, Bytes(option.integer));
+    } else if (kind == OptionKind::kFlag) {
       writer.write(option.name, option.integer != 0);
     } else if (kind == OptionKind::kNames) {
       std::string list;

@@ -98,7 +98,8 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
                       "leave it out");
   }
   for (const OptionSpec& option : policy->options) {
-    if (!own.has(option.name)) return choice;  // reported
+    const bool optional = option.preset.empty() && !own.stated(option.name);
+    if (!own.has(option.name) && !optional) return choice;  // reported
     choice.options.push_back(
         {std::string(option.name), own.integer(option.name), own.names(option.name)});
   }

@@ -87,7 +87,7 @@ Change change(std::string words, std::vector<Override> overrides,
   return {std::move(words), std::move(overrides), training == Training::kAltered};
 }
 
-// Every checkpoint policy, with its options as preset; segments of 2, 4 and 8 blocks as well.
+// Every checkpoint policy without a budget, with its options as preset; segments of 2, 4 and 8 blocks as well.
 std::vector<Change> checkpoints(const RunSpec& run) {
   std::vector<Change> found;
   const auto add = [&](const Policy& policy, const std::string& options) {
@@ -103,7 +103,7 @@ std::vector<Change> checkpoints(const RunSpec& run) {
     found.push_back(change(std::string(policy.summary), {{"checkpoint", value}}));
   };
   for (const Policy& policy : policies()) {
-    if (policy.name == "none") continue;
+    if (policy.name == "none" || policy.planner != nullptr) continue;  // planners search themselves
     if (std::ranges::find(policy.options, "n", &OptionSpec::name) == policy.options.end()) {
       add(policy, "");
       continue;

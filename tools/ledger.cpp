@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graph/option.hpp"
+#include "graph/policies/policy.hpp"
 #include "scenarios/options.hpp"
 #include "tools/changes.hpp"
 #include "tools/steps.hpp"
@@ -56,6 +57,8 @@ void add_components(const StepGraph& graph, Ledger& ledger) {
 StepGraph lower_one_micro_batch(scenarios::RunSpec run) {
   run.training.micro_batches = 1;
   run.offload = {};
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  if (policy != nullptr && policy->planner != nullptr) return Steps(run).steady().graph;
   return lower_run(run, StepKind::kSteady);
 }
 

@@ -11,6 +11,7 @@
 #include "sim/allocators/out_of_memory.hpp"
 #include "sim/allocators/table.hpp"
 #include "sim/options.hpp"
+#include "tools/steps.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -66,24 +67,8 @@ std::string name_of_buffer(const PlayedStep& step, const Buffer& buffer) {
   return std::string(step.graph.name(name));
 }
 
-// Room of the tier that its allocator has no part in.
-Bytes set_aside(const Program& program, Tier tier) {
-  Bytes sum;
-  for (const Buffer& buffer : program.buffers) {
-    if (buffer.tier == tier && sim::is_set_aside(buffer)) sum += buffer.bytes;
-  }
-  return sum;
-}
-
 const sim::AllocatorRecord& record_of(const PlayedStep& step, Tier tier) {
   return step.whole().allocators[static_cast<std::size_t>(tier)];
-}
-
-// HBM only: an allocator of its own sees nothing of what is set aside.
-Bytes reserved_in(const PlayedStep& step, Tier tier, bool keeps_cache) {
-  const Bytes reserved = record_of(step, tier).end.reserved_peak;
-  const bool beside = keeps_cache && tier == Tier::kHbm;
-  return beside ? reserved + set_aside(step.program, tier) : reserved;
 }
 
 AllocatorReport describe_allocator(const scenarios::RunSpec& run, const PlayedStep& steady,
@@ -238,16 +223,18 @@ Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, cons
     oom.first_step = &failing == &first;
     oom.needed_live =
         std::max(account.tiers[tier].peak.level.total, first_account.tiers[tier].peak.level.total);
-    oom.needed = std::max(reserved_in(steady, oom.tier, report.allocator.keeps_cache),
-                          reserved_in(first, oom.tier, report.allocator.keeps_cache));
+    oom.needed = std::max(
+        reserved_peak(steady.program, steady.whole(), oom.tier, report.allocator.keeps_cache),
+        reserved_peak(first.program, first.whole(), oom.tier, report.allocator.keeps_cache));
   }
   describe_time(run, steady, account, report);
   ensure(report.compute_busy + report.stalled() == report.step_time,
          "the GPU's busy time and stalls should add up to the step");
   for (std::size_t t = 0; t < report.tiers.size(); ++t) {
     const auto tier = static_cast<Tier>(t);
-    report.tiers[t] = describe(steady, tier, account.tiers[t], first_account.tiers[t],
-                               reserved_in(steady, tier, report.allocator.keeps_cache));
+    report.tiers[t] =
+        describe(steady, tier, account.tiers[t], first_account.tiers[t],
+                 reserved_peak(steady.program, steady.whole(), tier, report.allocator.keeps_cache));
   }
   report.tiers[static_cast<std::size_t>(Tier::kHbm)].saved_per_layer =
       saved_per_layer(steady.graph, run.model.layers);

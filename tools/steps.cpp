@@ -15,6 +15,7 @@
 #include "hardware/ensure.hpp"
 #include "sim/allocators/table.hpp"
 #include "sim/executor.hpp"
+#include "tools/placement.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -95,20 +96,30 @@ std::vector<sim::KeptBuffer> carried_over(const PlannedStep& before,
   return carried;
 }
 
-Steps::Steps(const scenarios::RunSpec& run)
-    : run_(run),
-      first_(plan_step(run, StepKind::kFirst)),
-      steady_(plan_step(run, StepKind::kSteady)) {}
+Steps::Steps(const scenarios::RunSpec& run) : run_(run) {
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  ensure(policy != nullptr, "the loader should have refused an unknown policy");
+  if (policy->planner != nullptr) {
+    *this = place_within_budget(run);
+    return;
+  }
+  first_ = plan_step(run, StepKind::kFirst);
+  steady_ = plan_step(run, StepKind::kSteady);
+}
 
-Steps::Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady)
-    : run_(std::move(run)), first_(std::move(first)), steady_(std::move(steady)) {}
+Steps::Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady,
+             std::shared_ptr<const PlacementNote> note)
+    : run_(std::move(run)),
+      first_(std::move(first)),
+      steady_(std::move(steady)),
+      note_(std::move(note)) {}
 
 Steps Steps::on(const Machine& machine) const {
   scenarios::RunSpec run = run_;
   run.machine = machine;
   PlannedStep first = planned_anew(run, first_);
   PlannedStep steady = planned_anew(run, steady_);
-  return {std::move(run), std::move(first), std::move(steady)};
+  return {std::move(run), std::move(first), std::move(steady), note_};
 }
 
 PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity) const {
@@ -118,6 +129,16 @@ PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity 
 std::optional<sim::Result> Steps::play_steady(const scenarios::AllocatorChoice& choice,
                                               sim::Capacity capacity) const {
   return play(choice, capacity, false).steady;
+}
+
+Bytes reserved_peak(const Program& program, const sim::Result& result, Tier tier,
+                    bool keeps_cache) {
+  Bytes sum = result.allocators[static_cast<std::size_t>(tier)].end.reserved_peak;
+  if (!keeps_cache || tier != Tier::kHbm) return sum;
+  for (const Buffer& buffer : program.buffers) {  // that the allocator has no part in
+    if (buffer.tier == tier && sim::is_set_aside(buffer)) sum += buffer.bytes;
+  }
+  return sum;
 }
 
 PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,

@@ -9,6 +9,7 @@
 // An allocator that keeps no cache has nothing to hand on: there the steady step is the second.
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@
 namespace tidemark::tools {
 
 inline constexpr int kMostLaterSteps = 5;
+
+struct PlacementNote;  // tools/placement.hpp
 
 struct PlannedStep {
   StepGraph graph;
@@ -43,9 +46,15 @@ struct PlayedSteps {
 // A step of the run, with what its checkpoint policy recomputes.
 StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind);
 
+// Most that the allocator of `tier` had taken, with what is set aside beside it.
+Bytes reserved_peak(const Program& program, const sim::Result& result, Tier tier, bool keeps_cache);
+
 class Steps {
  public:
   explicit Steps(const scenarios::RunSpec& run);
+  // Steps that were planned before.
+  Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady,
+        std::shared_ptr<const PlacementNote> note);
 
   // The same steps on another machine: planned anew, not lowered anew.
   Steps on(const Machine& machine) const;
@@ -57,16 +66,19 @@ class Steps {
   std::optional<sim::Result> play_steady(const scenarios::AllocatorChoice& allocator,
                                          sim::Capacity capacity) const;
 
+  // What a policy that plans for a budget found; nullptr: the policy is another.
+  const PlacementNote* placement() const { return note_.get(); }
+
   const PlannedStep& first() const { return first_; }
   const PlannedStep& steady() const { return steady_; }
 
  private:
-  Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady);
   PlayedSteps play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
                    bool needs_first) const;
 
   scenarios::RunSpec run_;
   PlannedStep first_, steady_;
+  std::shared_ptr<const PlacementNote> note_;
 };
 
 // What stays in the allocator after a step and is there at the beginning of the next: initial

@@ -9,6 +9,7 @@ namespace tidemark {
 SegmentsFn keep_all, recompute_every_block, recompute_every_n, recompute_first_blocks,
     recompute_sequential, recompute_sqrt;
 DropsFn recompute_attention_core, recompute_modules, recompute_other_ops;
+PlannerFn plan_layered, plan_revolve;
 
 namespace {
 
@@ -71,6 +72,21 @@ constexpr auto kOpsOptions = std::to_array<OptionSpec>({
      .text = "of the products that stay, every second is recomputed (torchtitan: selective)"},
 });
 
+constexpr std::string_view kBudgetText =
+    "HBM that the step may use at its peak; whatever fits the GPU unless stated";
+
+constexpr auto kBudgetOptions = std::to_array<OptionSpec>({
+    {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
+});
+
+constexpr auto kLayeredOptions = std::to_array<OptionSpec>({
+    {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
+    {.name = "greedy",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "along the convex hull of each block's front: faster to plan, a little worse"},
+});
+
 constexpr auto kPolicies = std::to_array<Policy>({
     {"none", "keep everything that backward reads", {}, keep_all},
     {"full", "keep each block's input, replay the block in backward", {}, recompute_every_block},
@@ -90,6 +106,10 @@ constexpr auto kPolicies = std::to_array<Policy>({
      recompute_modules},
     {"ops", "keep what the named kinds of op make, recompute the rest (PyTorch SAC, JAX)",
      kOpsOptions, nullptr, recompute_other_ops},
+    {"layered", "the best choice of what each block keeps, for a budget", kLayeredOptions, nullptr,
+     nullptr, plan_layered},
+    {"revolve", "whole blocks again and again, from as many checkpoints as fit a budget",
+     kBudgetOptions, nullptr, nullptr, plan_revolve},
 });
 
 }  // namespace

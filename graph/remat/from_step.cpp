@@ -125,14 +125,16 @@ bool alike(const tidemark::Op& a, const tidemark::Op& b) {
          a.m == b.m && a.n == b.n && a.k == b.k && a.bytes_written == b.bytes_written;
 }
 
-// For each op of the last pass the same op of `pass`; kNoOp where only the last one has it: it adds
-// its gradients to those of the passes before.
-std::vector<OpId> counterparts(const StepGraph& graph, std::pair<std::uint32_t, std::uint32_t> pass,
-                               std::pair<std::uint32_t, std::uint32_t> last) {
+using Pass = std::pair<std::uint32_t, std::uint32_t>;
+
+// For each op of the planned pass the same op of `pass`; kNoOp where only the planned one has it:
+// it adds its gradients to those that are there.
+std::vector<OpId> counterparts(const StepGraph& graph, Pass pass, const StepGraph& planned,
+                               Pass last) {
   std::vector<OpId> same;
   std::uint32_t at = pass.first;
   for (std::uint32_t op = last.first; op < last.second; ++op) {
-    const bool found = at < pass.second && alike(graph.ops[at], graph.ops[op]);
+    const bool found = at < pass.second && alike(graph.ops[at], planned.ops[op]);
     same.push_back(found ? OpId{at++} : kNoOp);
   }
   ensure(at == pass.second, "passes do the same");
@@ -145,13 +147,13 @@ StepProblem problem_of(const StepGraph& graph, std::span<const SimTime> times) {
   return Conversion(graph, times).run();
 }
 
-std::vector<OpId> sequence_of(const StepGraph& graph, const StepProblem& problem,
-                              const Sequence& sequence) {
+std::vector<OpId> sequence_of(const StepGraph& graph, const StepGraph& planned,
+                              const StepProblem& problem, const Sequence& sequence) {
+  const auto last = passes_of(planned).back();
   const auto passes = passes_of(graph);
-  const auto last = passes.back();
   std::vector<OpId> ops;
-  for (const auto& pass : passes) {
-    const std::vector<OpId> same = counterparts(graph, pass, last);
+  for (const Pass& pass : passes) {
+    const std::vector<OpId> same = counterparts(graph, pass, planned, last);
     std::uint32_t next = pass.first;
     std::vector<bool> ran(problem.ops.size(), false);
     for (const OpIndex step : sequence) {
@@ -168,7 +170,7 @@ std::vector<OpId> sequence_of(const StepGraph& graph, const StepProblem& problem
     }
     while (next < pass.second) ops.push_back(OpId{next++});
   }
-  for (std::uint32_t op = last.second; op < graph.op_count(); ++op) ops.push_back(OpId{op});
+  for (auto op = passes.back().second; op < graph.op_count(); ++op) ops.push_back(OpId{op});
   return ops;
 }
 

@@ -22,9 +22,9 @@ struct StepProblem {
 // `times`: one entry an op of the step. The step was lowered without checkpoints.
 StepProblem problem_of(const StepGraph& graph, std::span<const SimTime> times);
 
-// The step's ops in the order of a sequence of the problem; passes before the last one repeat what
-// it does.
-std::vector<OpId> sequence_of(const StepGraph& graph, const StepProblem& problem,
-                              const Sequence& sequence);
+// The ops of `graph` in the order of a sequence of the problem, which is that of `planned`: the
+// same step or another of the same run. Every pass does what the sequence does.
+std::vector<OpId> sequence_of(const StepGraph& graph, const StepGraph& planned,
+                              const StepProblem& problem, const Sequence& sequence);
 
 }  // namespace tidemark::remat

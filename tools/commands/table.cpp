@@ -4,15 +4,15 @@
 
 namespace tidemark::tools {
 
-AddCommand add_run, add_sensitivity, add_ledger, add_list, add_validate, add_validate_model,
-    add_calibrate;
+AddCommand add_run, add_compare, add_sensitivity, add_ledger, add_list, add_validate,
+    add_validate_model, add_calibrate;
 
 namespace {
 
 // In the order of the help text.
-constexpr auto kCommands = std::to_array<AddCommand*>(
-    {add_run, add_sensitivity, add_ledger, add_validate, add_list, add_validate_model,
-     add_calibrate});
+constexpr auto kCommands =
+    std::to_array<AddCommand*>({add_run, add_compare, add_sensitivity, add_ledger, add_validate,
+                                add_list, add_validate_model, add_calibrate});
 
 }  // namespace
 

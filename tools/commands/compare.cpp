@@ -1,0 +1,101 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/policies/policy.hpp"
+#include "tools/commands/command.hpp"
+#include "tools/comparison.hpp"
+#include "tools/evaluate.hpp"
+#include "tools/output.hpp"
+#include "tools/progress.hpp"
+#include "tools/select.hpp"
+#include "tools/user_error.hpp"
+
+namespace tidemark::tools {
+
+AddCommand add_compare;
+
+namespace {
+
+struct CompareArguments {
+  std::shared_ptr<ScenarioArguments> scenarios;
+  std::vector<std::string> policies;
+  std::string budgets;
+  std::string json;
+  std::string csv;
+};
+
+ExitStatus compare_policies(const CompareArguments& arguments) {
+  if (!arguments.json.empty() && arguments.json == arguments.csv) {
+    throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
+  }
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
+  if (scenarios.size() != 1 || scenarios.front().runs.size() != 1) {
+    throw UserError("compare takes one strategy of one scenario; name it with --strategy");
+  }
+  std::vector<std::string> names = arguments.policies;
+  if (names.empty()) {
+    for (const Policy& policy : policies()) names.emplace_back(policy.name);
+  }
+  const scenarios::RunSpec& chosen = scenarios.front().runs.front();
+  const std::vector<std::string> none = {"none"};
+  const auto base = policies_to_compare(chosen, none, {});
+  if (base.empty()) throw UserError("the strategy cannot run without checkpoints");
+  const std::vector<Bytes> budgets = arguments.budgets.empty()
+                                         ? std::vector<Bytes>{chosen.machine.gpu.capacity}
+                                         : parse_budgets(arguments.budgets);
+  const std::vector<ComparedPolicy> compared = policies_to_compare(base[0].run, names, budgets);
+  std::vector<scenarios::RunSpec> runs = {base[0].run};
+  for (const ComparedPolicy& policy : compared) runs.push_back(policy.run);
+  Progress progress(runs.size());
+  const std::vector<Report> reports = evaluate_all(
+      runs, {.largest = 0}, [&](std::size_t finished) { progress.finished(finished); });
+  const auto rows = compare(base[0].run, reports.front(), compared, std::span(reports).subspan(1));
+  const std::string& title = scenarios.front().name;
+  if (!arguments.json.empty()) write_output(arguments.json, comparison_json(title, rows));
+  if (!arguments.csv.empty()) write_output(arguments.csv, comparison_csv(rows));
+  if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
+    write_output(std::string(kStandardOutput), comparison_text(title, rows));
+  }
+  return ExitStatus::kOk;
+}
+
+std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  CLI::App& command =
+      *app.add_subcommand("compare", "checkpoint policies on one workload, with a lower bound");
+  auto arguments = std::make_shared<CompareArguments>();
+  arguments->scenarios = add_scenario_arguments(command);
+  command
+      .add_option("--policies", arguments->policies,
+                  "only these, separated by commas (tidemark list policies); all unless stated")
+      ->delimiter(',')
+      ->type_name("NAME,…")
+      ->allow_extra_args(false);
+  command
+      .add_option("--budgets", arguments->budgets,
+                  "of HBM, for policies that plan for one: 40GB,60GB or eight from 20GiB..80GiB; "
+                  "the GPU's capacity unless stated")
+      ->type_name("SIZES");
+  command.add_option("--json", arguments->json, "write the rows as JSON; - for standard output")
+      ->type_name("FILE|-")
+      ->check(names_a_file);
+  command.add_option("--csv", arguments->csv, "write the rows as CSV; - for standard output")
+      ->type_name("FILE|-")
+      ->check(names_a_file);
+  command.footer(
+      "Examples:\n"
+      "  tidemark compare scenarios/checkpoint-policies.yaml --strategy 'keep everything'\n"
+      "  tidemark compare scenarios/checkpoint-policies.yaml --strategy 'keep everything' \\\n"
+      "    --policies full,selective,layered --budgets 115GB..144GB");
+  command.callback(
+      [arguments, &action] { action = [arguments] { return compare_policies(*arguments); }; });
+}
+
+}  // namespace tidemark::tools

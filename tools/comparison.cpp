@@ -1,0 +1,168 @@
+#include "tools/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/op_time.hpp"
+#include "graph/policies/policy.hpp"
+#include "graph/remat/chain.hpp"
+#include "graph/remat/cut_bound.hpp"
+#include "graph/remat/from_step.hpp"
+#include "hardware/quantity.hpp"
+#include "tools/changes.hpp"
+#include "tools/steps.hpp"
+#include "tools/user_error.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr int kBudgetsOfRange = 8;
+
+// One way to write a policy into a scenario.
+struct Wording {
+  std::string shown;
+  std::string value;
+};
+
+std::vector<Wording> wordings(const Policy& policy) {
+  const std::string name(policy.name);
+  std::vector<Wording> found = {{name, name}};
+  if (name == "every-n") {
+    found.clear();
+    for (const int n : {2, 4, 8}) {
+      found.push_back(
+          {fmt::format("every-n, n: {}", n), fmt::format("{{policy: every-n, n: {}}}", n)});
+    }
+  } else if (name == "modules") {
+    found.push_back({"modules: norm, activation, core",
+                     "{policy: modules, modules: [norm, mlp_activation, attention_core]}"});
+  } else if (name == "ops") {
+    found.push_back({"ops, keep: matmul", "{policy: ops, keep: matmul}"});
+    found.push_back({"ops, every_second", "{policy: ops, every_second: true}"});
+  }
+  return found;
+}
+
+// What recomputation costs at least at a peak of HBM: the cut bound of the step's problem, whose
+// memory comes on top of what is there before and after the step.
+class Bound {
+ public:
+  explicit Bound(const scenarios::RunSpec& base) : steps_(base) {
+    const PlannedStep& steady = steps_.steady();
+    std::vector<SimTime> times;
+    for (std::uint32_t i = 0; i < steady.graph.op_count(); ++i) {
+      times.push_back(op_time(base.machine.gpu, steady.graph.ops[i]));
+    }
+    problem_ = remat::problem_of(steady.graph, times);
+    for (const Buffer& buffer : steady.program.buffers) {
+      if (buffer.tier == Tier::kHbm && buffer.initial && buffer.persistent) fixed_ += buffer.bytes;
+    }
+    if (const auto chain = remat::chain_of_blocks(problem_.problem)) {
+      bound_.emplace(problem_.problem, *chain);
+    }
+    passes_ = base.training.micro_batches;
+  }
+
+  std::optional<SimTime> operator()(Bytes peak) const {
+    if (!bound_) return std::nullopt;
+    const auto least = (*bound_)(peak.count - fixed_.count);
+    if (!least) return std::nullopt;
+    return SimTime(*least * passes_);
+  }
+
+ private:
+  Steps steps_;
+  remat::StepProblem problem_;
+  Bytes fixed_;
+  std::int64_t passes_ = 1;
+  std::optional<remat::CutBound> bound_;
+};
+
+void mark_front(std::vector<Compared>& rows) {
+  for (Compared& row : rows) {
+    const Bytes peak = row.report.tier(Tier::kHbm).peak_reserved;
+    row.on_front = std::ranges::none_of(rows, [&](const Compared& other) {
+      const Bytes others = other.report.tier(Tier::kHbm).peak_reserved;
+      const bool no_worse = others <= peak && other.report.step_time <= row.report.step_time;
+      return no_worse && (others < peak || other.report.step_time < row.report.step_time);
+    });
+  }
+}
+
+}  // namespace
+
+std::vector<ComparedPolicy> policies_to_compare(const scenarios::RunSpec& run,
+                                                std::span<const std::string> policies,
+                                                std::span<const Bytes> budgets) {
+  std::vector<ComparedPolicy> found;
+  const auto add = [&](const std::string& shown, const std::string& value,
+                       std::optional<Bytes> budget) {
+    const Change change{shown, {{"checkpoint", value}}};
+    auto changed = run.checkpoint_policy == value ? std::optional(run)
+                                                  : with_changes(run, std::span(&change, 1));
+    if (changed) found.push_back({shown, budget, std::move(*changed)});
+  };
+  for (const std::string& name : policies) {
+    const Policy* policy = find_policy(name);
+    if (policy == nullptr) throw UserError("there is no policy '" + name + "'");
+    if (policy->planner == nullptr) {
+      for (const Wording& wording : wordings(*policy)) add(wording.shown, wording.value, {});
+      continue;
+    }
+    for (const Bytes budget : budgets) {
+      add(name, fmt::format("{{policy: {}, budget: {} B}}", name, budget.count), budget);
+    }
+  }
+  return found;
+}
+
+std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base_report,
+                              std::span<const ComparedPolicy> policies,
+                              std::span<const Report> reports) {
+  const Bound bound(base);
+  std::vector<Compared> rows;
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    Compared row{policies[i].policy, policies[i].budget, reports[i], {}, {}, {}, {}, false};
+    row.over = row.report.step_time - base_report.step_time;
+    row.recomputed = row.report.hardware_flops - base_report.hardware_flops;
+    for (const LinkKind link : {LinkKind::kPcieH2d, LinkKind::kPcieD2h}) {
+      row.moved += row.report.traffic[static_cast<std::size_t>(link)];
+    }
+    row.bound = bound(row.report.tier(Tier::kHbm).peak_reserved);
+    rows.push_back(std::move(row));
+  }
+  mark_front(rows);
+  return rows;
+}
+
+std::vector<Bytes> parse_budgets(const std::string& text) {
+  const auto size = [&](const std::string& part) {
+    const Parsed<Bytes> parsed = parse_bytes(part);
+    if (!parsed.value || parsed.value->count <= 0) {
+      throw UserError("--budgets: '" + part + "' is no size such as 40GiB");
+    }
+    return *parsed.value;
+  };
+  const std::size_t dots = text.find("..");
+  std::vector<Bytes> budgets;
+  if (dots != std::string::npos) {
+    const Bytes from = size(text.substr(0, dots));
+    const Bytes to = size(text.substr(dots + 2));
+    if (to < from) throw UserError("--budgets: the range '" + text + "' ends before it begins");
+    for (int i = 0; i < kBudgetsOfRange; ++i) {
+      budgets.emplace_back(from.count + (to.count - from.count) / (kBudgetsOfRange - 1) * i);
+    }
+    budgets.back() = to;
+    return budgets;
+  }
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    budgets.push_back(size(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return budgets;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,56 @@
+#pragma once
+// Checkpoint policies on one workload, peak against time, and how far each is from the best that
+// any schedule could do.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hardware/units.hpp"
+#include "scenarios/scenario.hpp"
+#include "tools/report.hpp"
+
+namespace tidemark::tools {
+
+struct ComparedPolicy {
+  std::string policy;           // as written in a scenario: "every-n, n: 4"
+  std::optional<Bytes> budget;  // of HBM, of policies that plan for one
+  scenarios::RunSpec run;
+};
+
+// The run with each of the policies by name, with their options as preset (every-n also with
+// segments of 4 and 8 blocks), and those that plan for a budget once for each of the budgets.
+// Policies that the loader refuses for this run are left out.
+std::vector<ComparedPolicy> policies_to_compare(const scenarios::RunSpec& run,
+                                                std::span<const std::string> policies,
+                                                std::span<const Bytes> budgets);
+
+struct Compared {
+  std::string policy;
+  std::optional<Bytes> budget;
+  Report report;
+  SimTime over{};    // beside the time of a step that keeps everything
+  Flops recomputed;  // of matmuls and attention
+  Bytes moved;       // over PCIe, both ways
+  // No schedule whose HBM stays within this one's peak recomputes less; nothing: no policy without
+  // transfers of activations is comparable.
+  std::optional<SimTime> bound;
+  bool on_front = false;  // no other policy here needs no more memory and no more time
+};
+
+// In the order of `policies`; `reports` are theirs. `base` keeps everything.
+std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base_report,
+                              std::span<const ComparedPolicy> policies,
+                              std::span<const Report> reports);
+
+// "20GiB..80GiB": eight budgets, evenly spaced, both ends included; "40GB" or "40GB,60GB": those.
+// Throws UserError.
+std::vector<Bytes> parse_budgets(const std::string& text);
+
+std::string comparison_text(const std::string& title, std::span<const Compared> rows);
+std::string comparison_json(const std::string& title, std::span<const Compared> rows);
+std::string comparison_csv(std::span<const Compared> rows);
+
+}  // namespace tidemark::tools

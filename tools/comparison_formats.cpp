@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/comparison.hpp"
+#include "tools/text_table.hpp"
+#include "tools/wording.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+double share(SimTime part, SimTime whole) {
+  return whole.count() == 0
+             ? 0
+             : static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
+double share(Flops part, Flops whole) {
+  return whole.count == 0 ? 0 : static_cast<double>(part.count) / static_cast<double>(whole.count);
+}
+
+std::string gigabytes(Bytes bytes) {
+  return fmt::format("{:.1f}", static_cast<double>(bytes.count) / 1e9);
+}
+
+Bytes peak_of(const Compared& row) { return row.report.tier(Tier::kHbm).peak_reserved; }
+
+// Of a step that keeps everything.
+SimTime base_of(const Compared& row) { return row.report.step_time - row.over; }
+
+}  // namespace
+
+std::string comparison_text(const std::string& title, std::span<const Compared> rows) {
+  TextTable table({{"policy", Align::kLeft, 34},
+                   {"budget\nGB"},
+                   {"fits"},
+                   {"HBM\nGB"},
+                   {"step\ns"},
+                   {"time\n+ %"},
+                   {"bound\n+ %"},
+                   {"FLOPs\n+ %"},
+                   {"PCIe\nGB"},
+                   {""}});
+  for (const Compared& row : rows) {
+    table.add_row({row.policy, row.budget ? gigabytes(*row.budget) : "-",
+                   row.report.fits() ? "yes" : "no", gigabytes(peak_of(row)),
+                   fmt::format("{:.3f}", seconds(row.report.step_time)),
+                   fmt::format("{:.2f}", 100 * share(row.over, base_of(row))),
+                   row.bound ? fmt::format("{:.2f}", 100 * share(*row.bound, base_of(row))) : "-",
+                   fmt::format("{:.1f}", 100 * share(row.recomputed, row.report.model_flops)),
+                   row.moved.count == 0 ? "-" : gigabytes(row.moved), row.on_front ? "*" : ""});
+  }
+  std::string out = title + "\n\n" + table.render(kWidth);
+  for (const std::string& line : wrap(
+           "time and bound: beside a step that keeps everything. No schedule whose HBM stays "
+           "within "
+           "a row's peak can take less than its bound. *: no other row needs no more memory and no "
+           "more time. Policies with a budget plan by a proxy of memory, corrected by simulation.",
+           kWidth)) {
+    out += (out.ends_with("\n\n") ? "" : "") + line + '\n';
+  }
+  return out;
+}
+
+std::string comparison_json(const std::string& title, std::span<const Compared> rows) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const Compared& row : rows) {
+    list.push_back({{"policy", row.policy},
+                    {"budget_bytes", row.budget ? Json(row.budget->count) : Json(nullptr)},
+                    {"fits", row.report.fits()},
+                    {"hbm_peak_bytes", peak_of(row).count},
+                    {"step_time_s", seconds(row.report.step_time)},
+                    {"overhead_s", seconds(row.over)},
+                    {"bound_s", row.bound ? Json(seconds(*row.bound)) : Json(nullptr)},
+                    {"recomputed_flops", row.recomputed.count},
+                    {"moved_bytes", row.moved.count},
+                    {"on_front", row.on_front}});
+  }
+  return Json{{"scenario", title}, {"policies", std::move(list)}}.dump(2) + "\n";
+}
+
+std::string comparison_csv(std::span<const Compared> rows) {
+  std::string out =
+      "policy,budget_bytes,fits,hbm_peak_bytes,step_time_s,overhead_s,bound_s,recomputed_flops,"
+      "moved_bytes,on_front\n";
+  for (const Compared& row : rows) {
+    out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{}\n", row.policy,
+                       row.budget ? fmt::format("{}", row.budget->count) : "", row.report.fits(),
+                       peak_of(row).count, seconds(row.report.step_time), seconds(row.over),
+                       row.bound ? fmt::format("{}", seconds(*row.bound)) : "",
+                       row.recomputed.count, row.moved.count, row.on_front);
+  }
+  return out;
+}
+
+}  // namespace tidemark::tools
