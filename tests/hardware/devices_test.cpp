@@ -139,7 +139,8 @@ TEST_CASE("every figure parses as its kind of quantity and is plausible") {
   const std::set<std::string> sizes = {"capacity", "runtime.context", "runtime.workspace"};
   const std::set<std::string> times = {"latency", "launch_latency", "stream_ramp", "matmul_start",
                                        "issue"};
-  const std::set<std::string> counts = {"cores", "vector", "sms", "matmul_operand_cost", "matmul_ramp"};
+  const std::set<std::string> counts = {"cores", "vector", "sms", "matmul_operand_cost",
+                                        "matmul_ramp"};
   const std::set<std::string> rates = {"matmul_16bit", "matmul_32bit", "matmul_tf32",
                                        "vector_32bit", "cpu_optimizer"};
   const std::set<std::string> shares = {"matmul_efficiency", "stream_efficiency"};
@@ -178,9 +179,6 @@ TEST_CASE("every figure parses as its kind of quantity and is plausible") {
         REQUIRE(time.value);
         CHECK(*time.value >= 500_ns);
         CHECK(*time.value <= 200_us);
-      } else if (counts.count(key) != 0) {
-        CHECK(std::stoi(figure.value) >= 6);
-        CHECK(std::stoi(figure.value) <= 200);
       } else if (key.starts_with("flash_") || key == "strided_efficiency") {
         const auto share = parse_fraction(figure.value);
         REQUIRE(share.value);
