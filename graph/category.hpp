@@ -20,14 +20,15 @@ enum class Category : std::uint8_t {
   kConstants,  // masks, rotary tables
   kWorkspace,
   kCommunication,
-  kStaging,  // pinned and bounce buffers
-  kRuntime,  // CUDA context, library handles
+  kStaging,   // pinned and bounce buffers
+  kRuntime,   // CUDA context, library handles
+  kRounding,  // of page-locked blocks, beyond what was asked for
 };
 
-inline constexpr std::array<std::string_view, 14> kCategoryNames = {
+inline constexpr std::array<std::string_view, 15> kCategoryNames = {
     "parameters", "gradients",     "master_weights", "optimizer_state", "activations",
     "recomputed", "temporaries",   "logits_loss",    "inputs",          "constants",
-    "workspace",  "communication", "staging",        "runtime"};
+    "workspace",  "communication", "staging",        "runtime",         "rounding"};
 inline constexpr int kCategoryCount = static_cast<int>(kCategoryNames.size());
 
 constexpr std::string_view name_of(Category category) {

@@ -28,6 +28,7 @@
 #include <cstdint>
 
 #include "graph/model.hpp"
+#include "graph/transport.hpp"
 #include "hardware/cpu_update.hpp"
 
 namespace tidemark {
@@ -42,8 +43,6 @@ struct CpuOptimizer {
 };
 
 CpuOptimizer cpu_optimizer(const TrainingConfig& training);
-
-enum class CpuKernel : std::uint8_t { kFused, kNaive };  // one pass, or one an operation
 
 // Of an update that reads gradients of `gradient_bytes` an element and writes rounded parameters of
 // `weight_bytes` an element (0: none).

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "graph/transport.hpp"
 #include "hardware/units.hpp"
 
 namespace tidemark {
@@ -53,6 +54,8 @@ struct Offload {
   std::int64_t buffers = 3;  // buckets of states (ssd, update_on gpu) and of gradients in staging
   ActivationOffload activations;
   ParameterOffload parameters;
+  Transport transport;
+  CpuKernel cpu_kernel = CpuKernel::kFused;
 
   bool moves_states() const { return optimizer != States::kGpu; }
   bool updates_on_cpu() const { return moves_states() && update_on == Processor::kCpu; }

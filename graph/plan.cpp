@@ -12,6 +12,7 @@
 #include "graph/offload/stays.hpp"
 #include "graph/offload/strategy.hpp"
 #include "graph/op_time.hpp"
+#include "graph/pinned_pool.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
 
@@ -85,7 +86,7 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
   builder.reserve(
       graph.op_count(), graph.tensors.size(),
       graph.inputs.size() + graph.held.size() + graph.outputs.size() + graph.updated.size());
-  const MachinePaths paths = add_links(builder, machine);
+  const MachinePaths paths = add_links(builder, machine, offload.transport);
   Stays stays(graph);
   Departures departures = departures_of(graph, offload);
   departures.divide(graph, stays);
@@ -101,7 +102,12 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
       mover, offload.parameters, parameters, stays, keeps_parameters(training, offload));
   offload_activations(mover, offload.activations, activations, stays);
   move_all(mover, departures, stays, training, offload, parameter_reads);
-  return std::move(builder).finish();
+  mover.hold_host();
+  Program program = std::move(builder).finish();
+  if (offload.transport.pinned_pool == Transport::PinnedPool::kPowerOfTwo) {
+    round_pinned_buffers(program, mover.name("rounding of page-locked blocks"));
+  }
+  return program;
 }
 
 }  // namespace tidemark

@@ -43,7 +43,7 @@ std::int64_t cpu_elements_per_second(const Host& host, const CpuUpdateWork& work
 CpuUpdateTime cpu_update_time(const Host& host, const CpuUpdateWork& work, std::int64_t elements) {
   ensure(host.bandwidth.count > 0, "a host that updates parameters has DRAM bandwidth");
   CpuUpdateTime time;
-  std::int64_t cap = std::llround(kUpdateShare * static_cast<double>(host.bandwidth.count));
+  std::int64_t cap = std::llround(host.update_share * static_cast<double>(host.bandwidth.count));
   // A core that copies reads as much as it writes.
   cap = tighter(cap, clamped(static_cast<Int128>(2) * host.cores * host.copy.count) *
                          (host.cores > 0 && host.copy.count > 0 ? 1 : 0));

@@ -1,7 +1,7 @@
 #pragma once
 // How fast a CPU updates parameters. An update streams its operands from DRAM and back:
 //
-//   rate of streaming = min(kUpdateShare x DRAM, cores x one core's streaming, compute bound)
+//   rate of streaming = min(update_share x DRAM, cores x one core's streaming, compute bound)
 //   time              = bytes / that rate + pages that the kernel must make / rate of making them
 
 #include <cstdint>
@@ -10,12 +10,6 @@
 #include "hardware/units.hpp"
 
 namespace tidemark {
-
-// Of the host's achieved DRAM bandwidth (STREAM), what a vectorised update of large arrays reaches
-// with all cores: it runs seven streams in place and knows nothing of NUMA. Calibrated on one row
-// of ZeRO-Offload, arXiv:2101.06840, table 4 (recalled): 2e9 parameters x 28 bytes in 0.51 s are
-// 109.8 GB/s, of 199 GB/s on 2x Xeon 8168. The other rows test it.
-inline constexpr double kUpdateShare = 0.552;
 
 // Rate at which the system makes pages of memory that is allocated anew, all cores together.
 // Calibrated on the row of the framework's own update in the same table: 2e9 parameters in 2.75 s,

@@ -57,6 +57,7 @@ struct Host {
   Frequency clock;          // of a core while all of them compute
   FlopRate cpu_optimizer;   // bound of a CPU optimizer; 0: that of cores, vector and clock
   Bandwidth copy;           // bytes that one core copies a second; 0: not stated
+  double update_share = 1;  // of the bandwidth, what a vectorised update of large arrays reaches
   SimTime issue{};          // of one thread, to issue one operation to the GPU
 };
 

@@ -142,6 +142,7 @@ void read_host(const Part& part, Host& host, Context context) {
   values.update("vector", host.vector);
   values.update("clock", host.clock);
   values.update("copy", host.copy);
+  values.update("update_share", host.update_share);
   values.update("issue", host.issue);
 }
 

@@ -65,6 +65,17 @@ constexpr auto kRows = std::to_array<Row>({
      },
      "gradients: what is kept on the GPU between steps (zero_grad: keep) does not leave it",
      "zero_grad: set_to_none"},
+    {"cpu_kernel",
+     [](const RunSpec& r) {
+       return r.offload.cpu_kernel == CpuKernel::kNaive && !r.offload.updates_on_cpu();
+     },
+     "cpu_kernel: the CPU updates nothing", "optimizer: host or ssd, and update_on: cpu"},
+    {"pinned_pool",
+     [](const RunSpec& r) {
+       return r.offload.transport.pinned_pool == Transport::PinnedPool::kPowerOfTwo &&
+              r.offload.transport.memory == Transport::HostMemory::kPageable;
+     },
+     "pinned_pool: the memory is pageable, and not rounded", "pinned_pool: exact"},
     {"parameters",
      [](const RunSpec& r) {
        return moves_parameters(r) && (!r.offload.updates_on_cpu() || r.offload.fraction != 1);

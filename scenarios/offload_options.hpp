@@ -15,6 +15,10 @@ inline constexpr auto kGradientsLeave =
     std::to_array<std::string_view>({"during_backward", "after_backward"});
 inline constexpr auto kProcessors = std::to_array<std::string_view>({"cpu", "gpu"});
 
+inline constexpr auto kHostMemory = std::to_array<std::string_view>({"pinned", "pageable"});
+inline constexpr auto kPinnedPool = std::to_array<std::string_view>({"exact", "power_of_two"});
+inline constexpr auto kCpuKernels = std::to_array<std::string_view>({"fused", "naive"});
+
 inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
     {.name = "preset",
      .text = "a known system's settings, below the keys written here (tidemark list strategies)"},
@@ -74,6 +78,23 @@ inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kSection,
      .text = "tensors that forward saves for backward"},
     {.name = "parameters", .kind = OptionKind::kSection, .text = "weights, fetched block by block"},
+    {.name = "memory",
+     .kind = OptionKind::kChoice,
+     .preset = "pinned",
+     .choices = kHostMemory,
+     .text = "that the GPU copies from and to; pageable: through a core's copies, slower, and the "
+             "host waits for what goes out"},
+    {.name = "pinned_pool",
+     .kind = OptionKind::kChoice,
+     .preset = "exact",
+     .choices = kPinnedPool,
+     .text = "blocks of page-locked memory; power_of_two as PyTorch's pool rounds them"},
+    {.name = "cpu_kernel",
+     .kind = OptionKind::kChoice,
+     .preset = "fused",
+     .choices = kCpuKernels,
+     .text =
+         "how the CPU updates: in one pass, or in one an operation as the framework's own does"},
 });
 
 }  // namespace tidemark::scenarios

@@ -58,6 +58,9 @@ Offload read_offload(const Value& section, Diagnostics& diagnostics) {
   offload.delayed_update = values.flag("delayed_update");
   offload.gradients = values.choice<Offload::States>("gradients");
   offload.accumulate_on = values.choice<Offload::Processor>("accumulate_on");
+  offload.transport.memory = values.choice<Transport::HostMemory>("memory");
+  offload.transport.pinned_pool = values.choice<Transport::PinnedPool>("pinned_pool");
+  offload.cpu_kernel = values.choice<CpuKernel>("cpu_kernel");
   offload.activations = read_activations(mapping, diagnostics);
   offload.parameters = read_parameters(mapping, diagnostics);
   return offload;

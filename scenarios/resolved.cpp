@@ -170,6 +170,7 @@ void write_hardware(Writer& writer, const Machine& machine) {
   if (machine.host.vector > 0) writer.write("vector", machine.host.vector);
   writer.write_stated("clock", machine.host.clock);
   writer.write_stated("copy", machine.host.copy);
+  writer.write("update_share", machine.host.update_share);
   writer.write("issue", machine.host.issue);
   writer.section("hardware.ssd");
   write_name(writer, machine.ssd.name);
@@ -264,6 +265,9 @@ void write_choices(Writer& writer, const RunSpec& run) {
   writer.write("delayed_update", run.offload.delayed_update);
   writer.choice("gradients", run.offload.gradients);
   writer.choice("accumulate_on", run.offload.accumulate_on);
+  writer.choice("memory", run.offload.transport.memory);
+  writer.choice("pinned_pool", run.offload.transport.pinned_pool);
+  writer.choice("cpu_kernel", run.offload.cpu_kernel);
   write_moves(writer, run.offload);
 }
 

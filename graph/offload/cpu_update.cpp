@@ -1,7 +1,6 @@
 #include "graph/offload/cpu_update.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "hardware/ensure.hpp"
@@ -15,20 +14,33 @@ bool keeps_parameters(const TrainingConfig& training, const Offload& offload) {
   return cpu_optimizer(training).rounds_parameters || !same_tier;
 }
 
+// Sizes of a bucket are whole multiples of its elements: all its parameters have one dtype.
 InstanceId CpuUpdate::update(const Bucket& bucket, std::string name) {
-  const Bytes streamed =
-      bucket.gradients + kept(bucket) * 2 + (writes_parameters() ? bucket.weights : Bytes(0));
-  return mover_.builder().add_instance({.stream = Stream::kCpuOptimizer,
-                                        .phase = Phase::kOptimizer,
-                                        .name = mover_.name(std::move(name)),
-                                        .path = path(bucket, streamed),
-                                        .bytes = streamed});
+  CpuOptimizer kept = optimizer_;
+  kept.rounds_parameters = writes_parameters();
+  const std::int64_t elements = std::max<std::int64_t>(bucket.elements, 1);
+  const CpuUpdateWork work = cpu_update_work(kind_, kept, bucket.gradients.count / elements,
+                                             bucket.weights.count / elements, kernel_);
+  const CpuUpdateTime time = cpu_update_time(mover_.machine().host, work, bucket.elements);
+  const InstanceId update =
+      mover_.builder().add_instance({.stream = Stream::kCpuOptimizer,
+                                     .phase = Phase::kOptimizer,
+                                     .name = mover_.name(name),
+                                     .path = path(time.cap),
+                                     .fixed = time.fixed,
+                                     .bytes = Bytes(bucket.elements * work.streamed)});
+  if (work.fresh > 0) {
+    mover_.use(update, mover_.host(Category::kTemporaries, Bytes(bucket.elements * work.fresh),
+                                   "temporaries of " + name));
+  }
+  return update;
 }
 
 InstanceId CpuUpdate::add(const Bucket& bucket, std::string name) {
   ensure(mover_.machine().host.bandwidth.count > 0,
          "a host that adds gradients has DRAM bandwidth");
-  if (sum_path_ == kNoPath) sum_path_ = add_cpu_path(mover_.builder(), {});
+  if (sum_path_ == kNoPath)
+    sum_path_ = add_cpu_path(mover_.builder(), {}, mover_.paths().other_share);
   return mover_.builder().add_instance({.stream = Stream::kCpuOptimizer,
                                         .phase = Phase::kBackward,
                                         .name = mover_.name(std::move(name)),
@@ -36,19 +48,9 @@ InstanceId CpuUpdate::add(const Bucket& bucket, std::string name) {
                                         .bytes = bucket.gradients * 3});
 }
 
-// The compute bound as a rate of streaming: bytes x FLOP/s / FLOPs.
-PathId CpuUpdate::path(const Bucket& bucket, Bytes streamed) {
-  const Host& host = mover_.machine().host;
-  ensure(host.bandwidth.count > 0, "a host that updates parameters has DRAM bandwidth");
-  Bandwidth cap;
-  if (host.cpu_optimizer.count > 0 && bucket.elements > 0) {
-    const Int128 rate = static_cast<Int128>(streamed.count) * host.cpu_optimizer.count /
-                        (static_cast<Int128>(bucket.elements) * optimizer_.flops);
-    constexpr Int128 most = std::numeric_limits<std::int64_t>::max() / 4;
-    cap = Bandwidth(static_cast<std::int64_t>(std::clamp<Int128>(rate, 1, most)));
-  }
+PathId CpuUpdate::path(Bandwidth cap) {
   if (path_ == kNoPath || cap != cap_) {
-    path_ = add_cpu_path(mover_.builder(), cap);
+    path_ = add_cpu_path(mover_.builder(), cap, mover_.paths().other_share);
     cap_ = cap;
   }
   return path_;

@@ -19,6 +19,8 @@ class CpuUpdate {
   CpuUpdate(Mover& mover, const TrainingConfig& training, const Offload& offload)
       : mover_(mover),
         optimizer_(cpu_optimizer(training)),
+        kind_(training.optimizer),
+        kernel_(offload.cpu_kernel),
         parameters_(offload.parameters.to),
         parameters_apart_(keeps_parameters(training, offload)) {}
 
@@ -41,10 +43,12 @@ class CpuUpdate {
   InstanceId add(const Bucket& bucket, std::string name);
 
  private:
-  PathId path(const Bucket& bucket, Bytes streamed);
+  PathId path(Bandwidth cap);
 
   Mover& mover_;
   CpuOptimizer optimizer_;
+  Optimizer kind_;
+  CpuKernel kernel_;
   ParameterOffload::To parameters_;
   bool parameters_apart_;
   PathId path_ = kNoPath;

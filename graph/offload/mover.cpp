@@ -1,37 +1,46 @@
 #include "graph/offload/mover.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include "hardware/ensure.hpp"
 
 namespace tidemark {
 
 InstanceId Mover::copy_out(Bytes bytes, std::string name, std::int16_t layer) {
-  return transfer(Stream::kCopyOut, paths_.d2h, machine_.pcie.latency, bytes, std::move(name),
-                  layer);
+  return transfer(paths_.from_gpu(bytes), Stream::kCopyOut, bytes, std::move(name), layer);
 }
 
 InstanceId Mover::fetch(Bytes bytes, std::string name, std::int16_t layer) {
-  return transfer(Stream::kFetch, paths_.h2d, machine_.pcie.latency, bytes, std::move(name), layer);
+  return transfer(paths_.to_gpu(bytes), Stream::kFetch, bytes, std::move(name), layer);
 }
 
 InstanceId Mover::read_to_fetch(Bytes bytes, std::string name, std::int16_t layer) {
-  return transfer(Stream::kNvmeFetch, paths_.nvme_read, machine_.ssd.latency, bytes,
-                  std::move(name), layer);
+  return transfer(paths_.from_ssd(bytes), Stream::kNvmeFetch, bytes, std::move(name), layer);
 }
 
 InstanceId Mover::copy_in(Bytes bytes, std::string name) {
-  return transfer(Stream::kCopyIn, paths_.h2d, machine_.pcie.latency, bytes, std::move(name));
+  return transfer(paths_.to_gpu(bytes), Stream::kCopyIn, bytes, std::move(name));
 }
 
 InstanceId Mover::read(Bytes bytes, std::string name) {
-  return transfer(Stream::kNvmeRead, paths_.nvme_read, machine_.ssd.latency, bytes,
-                  std::move(name));
+  return transfer(paths_.from_ssd(bytes), Stream::kNvmeRead, bytes, std::move(name));
 }
 
 InstanceId Mover::write(Bytes bytes, std::string name, std::int16_t layer) {
-  return transfer(Stream::kNvmeWrite, paths_.nvme_write, machine_.ssd.latency, bytes,
-                  std::move(name), layer);
+  return transfer(paths_.to_ssd(bytes), Stream::kNvmeWrite, bytes, std::move(name), layer);
+}
+
+void Mover::after(InstanceId instance, OpId op) {
+  if (op == kNoOp) return;
+  builder_.depend(instance, InstanceId{index(op)});
+  if (!paths_.pageable || builder_.instance(instance).stream != Stream::kCopyOut) return;
+  std::uint32_t& last = held_after_.try_emplace(index(instance), index(op)).first->second;
+  last = std::max(last, index(op));
+}
+
+void Mover::hold_host() {
+  for (const auto& [copy, op] : held_after_) {
+    if (op + 1 < graph_.op_count()) builder_.depend(InstanceId{op + 1}, InstanceId{copy});
+  }
 }
 
 BufferId Mover::host(Category category, Bytes bytes, std::string text) {
@@ -63,15 +72,14 @@ NameId Mover::name(std::string text) {
   return NameId{static_cast<std::uint32_t>(graph_.names.size() - 1)};
 }
 
-InstanceId Mover::transfer(Stream stream, PathId path, SimTime latency, Bytes bytes,
-                           std::string text, std::int16_t layer) {
-  ensure(path != kNoPath, "the machine has the links that the offload needs");
+InstanceId Mover::transfer(const Route& route, Stream stream, Bytes bytes, std::string text,
+                           std::int16_t layer) {
   return builder_.add_instance({.stream = stream,
                                 .phase = Phase::kTransfer,
                                 .name = name(std::move(text)),
                                 .layer = layer,
-                                .path = path,
-                                .fixed = latency,
+                                .path = route.path,
+                                .fixed = route.fixed,
                                 .bytes = bytes});
 }
 

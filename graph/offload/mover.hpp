@@ -3,6 +3,7 @@
 // stay. Everything gets a name in the graph.
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "graph/machine_paths.hpp"
@@ -33,25 +34,30 @@ class Mover {
   BufferId keep_on_host(Category category, Bytes bytes, std::string name);
 
   void depend(InstanceId later, InstanceId earlier) { builder_.depend(later, earlier); }
-  void after(InstanceId instance, OpId op) {  // kNoOp: from the start
-    if (op != kNoOp) builder_.depend(instance, InstanceId{index(op)});
-  }
+  void after(InstanceId instance, OpId op);  // kNoOp: from the start
   void before(OpId op, InstanceId instance) { builder_.depend(InstanceId{index(op)}, instance); }
   void use(InstanceId instance, BufferId buffer) { builder_.use(instance, buffer); }
+
+  // Where copies out block the host (pageable memory): no op is issued between the start of such a
+  // copy, after the last op that it waits for, and its end. Copies in go beside it, as from a
+  // thread of their own.
+  void hold_host();
 
   NameId name(std::string text);
   ProgramBuilder& builder() { return builder_; }
   const StepGraph& graph() const { return graph_; }
   const Machine& machine() const { return machine_; }
+  const MachinePaths& paths() const { return paths_; }
 
  private:
-  InstanceId transfer(Stream stream, PathId path, SimTime latency, Bytes bytes, std::string name,
+  InstanceId transfer(const Route& route, Stream stream, Bytes bytes, std::string name,
                       std::int16_t layer = -1);
 
   ProgramBuilder& builder_;
   StepGraph& graph_;
   const Machine& machine_;
   const MachinePaths& paths_;
+  std::map<std::uint32_t, std::uint32_t> held_after_;  // the last op that a copy out waits for
 };
 
 }  // namespace tidemark

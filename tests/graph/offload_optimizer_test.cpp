@@ -96,7 +96,42 @@ TEST_CASE("the CPU streams no faster than it computes") {
   machine.host.cpu_optimizer = FlopRate(30'000'000'000);
   CHECK(cap() == 56_GBps);
   machine.host.cpu_optimizer = {};  // not stated: DRAM alone limits it
-  CHECK(cap() == 0_GBps);
+  CHECK(cap() == 100_GBps);
+  machine.host.update_share = 0.5;
+  CHECK(cap() == 50_GBps);
+}
+
+TEST_CASE("the framework's own update streams several times as much, through temporaries") {
+  Chain chain(1, 1000);
+  Offload offload = on_host(1_MiB);
+  offload.cpu_kernel = CpuKernel::kNaive;
+  const Program program = plan(chain.graph, {}, offload, test::round_machine());
+  const InstanceId update = order(program, Stream::kCpuOptimizer)[0];
+  CHECK(instance(program, update).bytes == Bytes(92'000));
+  // 8 bytes a parameter of new pages.
+  CHECK(instance(program, update).fixed == time_at_rate(8000, kPageMaking.count));
+  CHECK(bytes_of(program, Tier::kHost, Category::kTemporaries) == Bytes(8'000));
+}
+
+TEST_CASE("a copy out of pageable memory holds up the ops after the one that it waits for") {
+  Chain chain(3, 10);  // backward: ops 3, 4, 5 complete parameters 2, 1, 0
+  Offload offload = on_host(1_B);
+  offload.transport.memory = Transport::HostMemory::kPageable;
+  Machine machine = test::round_machine();
+  machine.host.copy = 5_GBps;
+  const Program program = plan(chain.graph, {}, offload, machine);
+  const auto& out = order(program, Stream::kCopyOut);
+  REQUIRE(out.size() == 3);
+  CHECK(depends(program, InstanceId{4}, out[0]));
+  CHECK(depends(program, InstanceId{5}, out[1]));
+  CHECK(depends(program, InstanceId{6}, out[2]));
+  CHECK_FALSE(depends(program, InstanceId{5}, out[0]));  // it follows from op 4's
+  CHECK(program.paths[index(instance(program, out[0]).path)].cap == 5_GBps);
+
+  Chain pinned(3, 10);
+  offload.transport.memory = Transport::HostMemory::kPinned;
+  const Program free = plan(pinned.graph, {}, offload, machine);
+  CHECK_FALSE(depends(free, InstanceId{4}, order(free, Stream::kCopyOut)[0]));
 }
 
 TEST_CASE("a bucket leaves when its gradients are complete, or when backward has ended") {

@@ -14,6 +14,7 @@ Host xeon() {  // 2x Xeon 8168, as in a DGX-2: STREAM 199 GB/s
   host.vector = 512;
   host.clock = Frequency(2'500'000'000);
   host.copy = Bandwidth(11'400'000'000);
+  host.update_share = 0.552;
   return host;
 }
 

@@ -98,7 +98,7 @@ const std::map<std::string, std::set<std::string>> kFigures = {
       "stream_ramp", "sms", "matmul_operand_cost", "matmul_ramp", "matmul_start",
       "flash_forward_efficiency", "flash_backward_efficiency", "runtime.context",
       "runtime.workspace"}},
-    {"host", {"capacity", "bandwidth", "cores", "vector", "clock", "copy", "issue"}},
+    {"host", {"capacity", "bandwidth", "cores", "vector", "clock", "copy", "update_share", "issue"}},
     {"ssd", {"capacity", "read", "write", "latency"}},
     {"pcie", {"h2d", "d2h", "both", "latency"}},
 };
@@ -159,7 +159,7 @@ TEST_CASE("every figure parses as its kind of quantity and is plausible") {
         CHECK(*clock.value <= Frequency(6'000'000'000));
       } else if (key == "coherent") {
         CHECK(figure.value == "true");
-      } else if (key == "h2d_share") {
+      } else if (key == "h2d_share" || key == "update_share") {
         const auto share = parse_fraction(figure.value);
         REQUIRE(share.value);
         CHECK(*share.value > 0.2);
