@@ -47,7 +47,10 @@ CpuUpdateTime cpu_update_time(const Host& host, const CpuUpdateWork& work, std::
   // A core that copies reads as much as it writes.
   cap = tighter(cap, clamped(static_cast<Int128>(2) * host.cores * host.copy.count) *
                          (host.cores > 0 && host.copy.count > 0 ? 1 : 0));
-  if (const std::int64_t rate = cpu_elements_per_second(host, work); rate > 0) {
+  if (host.cpu_optimizer.count > 0 && work.flops > 0) {
+    const Int128 rate = static_cast<Int128>(host.cpu_optimizer.count) * work.streamed;
+    cap = tighter(cap, clamped(rate / work.flops));
+  } else if (const std::int64_t rate = cpu_elements_per_second(host, work); rate > 0) {
     cap = tighter(cap, clamped(static_cast<Int128>(rate) * work.streamed));
   }
   time.cap = Bandwidth(std::max<std::int64_t>(cap, 1));
