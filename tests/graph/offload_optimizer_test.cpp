@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/plan.hpp"
+#include "hardware/cpu_update.hpp"
 #include "hardware/ensure.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/machines.hpp"
