@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes tests/golden anew from what the release build prints: look at the difference, then commit it.
+# Writes tests/golden and tools/measured/README.md anew from what the release build prints: look at the difference, then commit it.
 #   tools/approve.sh [SCENARIO…]     names below scenarios/, without .yaml; all that are there if none
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,4 +15,5 @@ for name in "$@"; do
   build/release/tools/tidemark run "scenarios/$name.yaml" \
     --json "tests/golden/$name.json" --csv "tests/golden/$name.csv" >"tests/golden/$name.txt"
 done
-git --no-pager diff --stat -- tests/golden
+build/release/tools/tidemark validate-model --markdown >tools/measured/README.md
+git --no-pager diff --stat -- tests/golden tools/measured/README.md

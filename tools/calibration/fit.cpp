@@ -24,6 +24,7 @@ constexpr double kNoise = 0.03;
 // A combination of parameters whose change by 100 % moves the times by less than this on average
 // is not determined by them.
 constexpr double kLeastEffect = 0.02;
+constexpr double kLeastShare = 0.3;  // of a combination, for a parameter to be named
 constexpr std::size_t kRowsAParameter = 2;
 
 using Parameters = std::vector<const Parameter*>;
@@ -142,37 +143,42 @@ Eigen::MatrixXd weighed_slopes(const Machine& base, const Parameters& chosen,
   return slopes;
 }
 
-// Refuses where some combination of parameters changes nothing that was measured.
-void check_determined(const Eigen::MatrixXd& slopes, const Parameters& chosen) {
+// The combination of parameters that changes least of what was measured, by column of `slopes`;
+// empty where even that one is determined.
+std::vector<double> undetermined(const Eigen::MatrixXd& slopes) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(slopes, Eigen::ComputeThinV);
   const Eigen::Index last = slopes.cols() - 1;
   const double effect = svd.singularValues()(last) / std::sqrt(static_cast<double>(slopes.rows()));
-  if (effect >= kLeastEffect) return;
+  if (effect >= kLeastEffect) return {};
+  const Eigen::VectorXd column = svd.matrixV().col(last);
+  return {column.data(), column.data() + column.size()};
+}
+
+std::string refusal(const Parameters& chosen, const std::vector<double>& shares) {
   std::vector<std::string_view> mixed;
   std::string advice;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (std::abs(svd.matrixV()(static_cast<Eigen::Index>(i), last)) < 0.3) continue;
+    if (std::abs(shares[i]) < kLeastShare) continue;
     mixed.push_back(chosen[i]->key);
     advice += fmt::format("{}{}", advice.empty() ? "" : "; ", chosen[i]->advice);
   }
-  throw FitError(fmt::format("the rows do not determine {}: {}; or fit others only: --fit",
-                             list_of(mixed), advice));
+  return fmt::format("the rows do not determine {}: {}; or fit others only: --fit", list_of(mixed),
+                     advice);
 }
 
-}  // namespace
-
-Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& options) {
-  const Parameters chosen = choose(timings, options.keys);
-  std::vector<const Timing*> used, held_out;
-  split(timings, options.hold_out, used, held_out);
-  if (chosen.empty() || used.size() < kRowsAParameter * chosen.size()) {
-    std::vector<std::string_view> names;
-    for (const Parameter* parameter : chosen) names.push_back(parameter->key);
-    throw FitError(fmt::format("too few rows: {} to fit {} figures ({}), which take {} at least",
-                               used.size(), chosen.size(), list_of(names),
-                               std::max(kRowsAParameter * chosen.size(), kRowsAParameter)));
+// The optional parameter with most of the share; the number of parameters: there is none.
+std::size_t most_optional(const Parameters& chosen, const std::vector<double>& shares) {
+  std::size_t most = chosen.size();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (!chosen[i]->optional || std::abs(shares[i]) < kLeastShare) continue;
+    if (most == chosen.size() || std::abs(shares[i]) > std::abs(shares[most])) most = i;
   }
+  return most;
+}
 
+// Logarithms of the parameters that explain `used` best.
+std::vector<double> solve(const Machine& base, const Parameters& chosen,
+                          const std::vector<const Timing*>& used) {
   std::vector<double> logarithms;
   for (const Parameter* parameter : chosen) {
     logarithms.push_back(std::log(
@@ -198,15 +204,52 @@ Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& 
   ceres::Solver::Summary summary;
   ceres::Solve(solver, &problem, &summary);
   if (!summary.IsSolutionUsable()) throw FitError("no solution: " + summary.message);
+  return logarithms;
+}
 
+void check_enough(const Parameters& chosen, std::size_t rows) {
+  if (!chosen.empty() && rows >= kRowsAParameter * chosen.size()) return;
+  std::vector<std::string_view> names;
+  for (const Parameter* parameter : chosen) names.push_back(parameter->key);
+  throw FitError(fmt::format("too few rows: {} to fit {} figures ({}), which take {} at least",
+                             rows, chosen.size(), list_of(names),
+                             std::max(kRowsAParameter * chosen.size(), kRowsAParameter)));
+}
+
+}  // namespace
+
+Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& options) {
+  Parameters chosen = choose(timings, options.keys);
+  std::vector<const Timing*> used, held_out;
+  split(timings, options.hold_out, used, held_out);
+  Fit result;
+  const auto leave = [&](std::size_t i) {
+    result.left.push_back(chosen[i]);
+    chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  const bool may_leave = options.keys.empty();
+  while (may_leave && used.size() < kRowsAParameter * chosen.size()) {
+    const auto optional = std::ranges::find_if(chosen, &Parameter::optional);
+    if (optional == chosen.end()) break;
+    leave(static_cast<std::size_t>(optional - chosen.begin()));
+  }
+  std::vector<double> logarithms;
+  Eigen::MatrixXd slopes;
   Eigen::VectorXd errors;
-  const Eigen::MatrixXd slopes = weighed_slopes(base, chosen, logarithms, used, errors);
-  check_determined(slopes, chosen);
+  for (;;) {
+    check_enough(chosen, used.size());
+    logarithms = solve(base, chosen, used);
+    slopes = weighed_slopes(base, chosen, logarithms, used, errors);
+    const std::vector<double> shares = undetermined(slopes);
+    if (shares.empty()) break;
+    const std::size_t optional = may_leave ? most_optional(chosen, shares) : chosen.size();
+    if (optional == chosen.size()) throw FitError(refusal(chosen, shares));
+    leave(optional);
+  }
   const auto freedom = static_cast<double>(std::max<std::size_t>(1, used.size() - chosen.size()));
   const Eigen::MatrixXd covariance =
       (slopes.transpose() * slopes).inverse() * (errors.squaredNorm() / freedom);
 
-  Fit result;
   result.machine = machine_of(base, chosen, logarithms.data());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);

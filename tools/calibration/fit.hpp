@@ -24,6 +24,7 @@ struct Parameter {
   double least = 0, most = 0;                             // both above 0
   double step = 0.001;      // relative, of a finite difference: more where values are whole
   std::string_view advice;  // which rows tell it from others
+  bool optional = false;    // stays as it was where the rows do not determine it
 };
 
 std::span<const Parameter> parameters();
@@ -44,6 +45,7 @@ struct Residual {
 struct Fit {
   Machine machine;
   std::vector<FittedParameter> parameters;
+  std::vector<const Parameter*> left;  // optional ones that the rows do not determine
   std::vector<Residual> used;
   std::vector<Residual> held_out;  // every nth row of a kind, not used
 };
@@ -58,7 +60,7 @@ struct FitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws FitError.
+// Throws FitError. Parameters that are asked for by name are never left as they were.
 Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& options = {});
 
 }  // namespace tidemark::tools

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "hardware/quantity.hpp"
 #include "tools/calibration/fit.hpp"
@@ -22,6 +25,23 @@ Parameter share(std::string_view key, std::vector<TimingKind> kinds, std::string
       .least = 0.01,
       .most = 1,
       .advice = advice};
+}
+
+// A whole number: wide differences, for it moves in steps.
+template <std::int64_t Gpu::*kMember>
+Parameter whole(std::string_view key, std::vector<TimingKind> kinds, std::string_view advice) {
+  return {.key = key,
+          .kinds = std::move(kinds),
+          .get = [](const Machine& machine) { return static_cast<double>(machine.gpu.*kMember); },
+          .set =
+              [](Machine& machine, double value) {
+                machine.gpu.*kMember = std::max<std::int64_t>(1, std::llround(value));
+              },
+          .text = [](const Machine& machine) { return std::to_string(machine.gpu.*kMember); },
+          .least = 1,
+          .most = 100'000,
+          .step = 0.2,
+          .advice = advice};
 }
 
 template <auto kPart, auto kMember>
@@ -63,16 +83,31 @@ Parameter latency(std::string_view key, std::vector<TimingKind> kinds, std::stri
           .advice = advice};
 }
 
+Parameter optional(Parameter parameter) {
+  parameter.optional = true;
+  return parameter;
+}
+
 }  // namespace
 
 std::span<const Parameter> parameters() {
   static const std::vector<Parameter> all = {
       share<&Gpu::matmul_efficiency>("gpu.matmul_efficiency", {kMatmul, kStep},
                                      "add matmul rows of large sizes"),
+      optional(whole<&Gpu::matmul_ramp>("gpu.matmul_ramp", {kMatmul},
+                                        "add matmul rows of small and large k")),
+      optional(latency<&Machine::gpu, &Gpu::matmul_start>("gpu.matmul_start", {kMatmul},
+                                                          "add matmul rows of 256 and less")),
       share<&Gpu::stream_efficiency>("gpu.stream_efficiency", {kStream, kStep},
                                      "add stream rows of 256 MiB and more"),
-      latency<&Machine::gpu, &Gpu::launch_latency>("gpu.launch_latency", {kMatmul, kStream, kStep},
+      optional(latency<&Machine::gpu, &Gpu::stream_ramp>("gpu.stream_ramp", {kStream},
+                                                         "add stream rows of 4 to 64 MiB")),
+      optional(share<&Gpu::strided_efficiency>("gpu.strided_efficiency", {kStep},
+                                               "add steps of other models")),
+      latency<&Machine::gpu, &Gpu::launch_latency>("gpu.launch_latency", {kStream},
                                                    "add stream rows of 1 MiB and less"),
+      optional(latency<&Machine::host, &Host::issue>("host.issue", {kStep},
+                                                     "add steps of small kernels")),
       bandwidth<&Machine::pcie, &Pcie::h2d>("pcie.h2d", {kCopy}, "add h2d copies of large sizes"),
       bandwidth<&Machine::pcie, &Pcie::d2h>("pcie.d2h", {kCopy}, "add d2h copies of large sizes"),
       latency<&Machine::pcie, &Pcie::latency>("pcie.latency", {kCopy}, "add copies of 64 KiB"),

@@ -84,6 +84,10 @@ Spread spread_after(std::span<const Residual> rows) {
 
 std::string fit_text(const Fit& fit) {
   std::string out = figures_text(fit);
+  for (const Parameter* parameter : fit.left) {
+    out += fmt::format("{} stays as it was: the rows do not determine it; {}\n", parameter->key,
+                       parameter->advice);
+  }
   out += fmt::format("\n{} rows used: {}\n", fit.used.size(), spread_text(fit.used));
   std::vector<Residual> far_off;
   for (const Residual& row : fit.used) {

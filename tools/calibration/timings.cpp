@@ -22,7 +22,9 @@ namespace {
 
 using scenarios::Diagnostics;
 
-constexpr auto kDtypes = std::to_array<std::string_view>({"bf16", "fp16", "fp32"});
+constexpr auto kDtypes = std::to_array<std::string_view>({"bf16", "fp16", "fp32", "tf32"});
+constexpr auto kArithmetics = std::to_array<Arithmetic>(
+    {Arithmetic::k16Bit, Arithmetic::k16Bit, Arithmetic::k32Bit, Arithmetic::kTf32});
 constexpr auto kDirections = std::to_array<std::string_view>({"h2d", "d2h", "read", "write"});
 constexpr std::int64_t kMostSize = 0x7fff'ffff;
 
@@ -176,7 +178,7 @@ class TimingReader {
         const std::int64_t dtype = integer(row, "dtype");
         const MatmulWork work{integer(row, "m"), integer(row, "n"), integer(row, "k"),
                               integer(row, "batch", 1),
-                              dtype == 2 ? Arithmetic::k32Bit : Arithmetic::k16Bit};
+                              kArithmetics[static_cast<std::size_t>(dtype)]};
         timing.work = work;
         timing.text = fmt::format("matmul {}{} x {} x {} {}",
                                   work.batch > 1 ? fmt::format("{} of ", work.batch) : "", work.m,
@@ -192,7 +194,7 @@ class TimingReader {
         read_transfer(row, kind, bytes, timing);
         break;
       case TimingKind::kUpdate:
-        timing.work = UpdateWork{integer(row, "parameters")};
+        timing.work = UpdateWork{integer(row, "parameters"), CpuKernel::kFused};
         timing.text = fmt::format("update of {}", format_count(integer(row, "parameters")));
         break;
       case TimingKind::kStep:

@@ -102,7 +102,7 @@ void add_calibrate(CLI::App& app, Action& action) {
       "\n"
       "Columns, in any order (cells that say nothing of a row's kind stay empty):\n"
       "  kind       matmul, stream, copy, drive, update, step\n"
-      "  m n k      of a matmul; batch: default 1; dtype: bf16, fp16, fp32\n"
+      "  m n k      of a matmul; batch: default 1; dtype: bf16, fp16, fp32, tf32\n"
       "  bytes      of a stream: read and written together; of a copy or a drive: moved\n"
       "  direction  of a copy: h2d, d2h; of a drive: read, write\n"
       "  parameters of an update: one AdamW on the CPU, bf16-mixed\n"

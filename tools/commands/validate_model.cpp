@@ -40,11 +40,7 @@ void refuse_unknown(const std::vector<std::string>& wanted) {
 ExitStatus validate_model(const ValidateModelArguments& arguments) {
   refuse_unknown(arguments.sources);
   Comparison comparison;
-  comparison.sources = measured_sources();
-  std::erase_if(comparison.sources, [&](const MeasuredSource& source) {
-    return !arguments.sources.empty() &&
-           std::ranges::find(arguments.sources, source.name) == arguments.sources.end();
-  });
+  comparison.sources = measured_sources(arguments.sources);
   Progress progress(comparison.sources.size());
   std::size_t finished = 0;
   for (const MeasuredSource& source : comparison.sources) {

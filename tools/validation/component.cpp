@@ -1,8 +1,5 @@
 #include "tools/validation/component.hpp"
 
-#include <algorithm>
-
-#include "graph/cpu_optimizer.hpp"
 #include "graph/machine_paths.hpp"
 #include "graph/program_builder.hpp"
 #include "hardware/ensure.hpp"
@@ -13,10 +10,6 @@ namespace tidemark::tools {
 namespace {
 
 constexpr Bytes kPlenty{std::int64_t{1} << 56};
-
-std::int64_t element_bytes(Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::k16Bit ? 2 : 4;
-}
 
 SimTime time_of(const Machine& machine, const MatmulWork& work) {
   return kernel_time(machine.gpu, {.work = WorkClass::kMatmul,
@@ -53,11 +46,11 @@ class Transfers {
                            .bytes = bytes});
   }
 
-  // What the CPU streams, no faster than it computes.
-  void add_update(Bytes bytes, Bandwidth cap) {
+  void add_update(Bytes bytes, const CpuUpdateTime& time) {
     builder_.add_instance({.stream = Stream::kCpuOptimizer,
                            .phase = Phase::kOptimizer,
-                           .path = add_cpu_path(builder_, cap, paths.other_share),
+                           .path = add_cpu_path(builder_, time.cap, paths.other_share),
+                           .fixed = time.fixed,
                            .bytes = bytes});
   }
 
@@ -92,19 +85,18 @@ SimTime time_of(const Machine& machine, const DriveWork& work) {
   return std::move(transfers).first_finish();
 }
 
-Bytes bytes_of(const UpdateWork& work) {
-  const CpuOptimizer optimizer = cpu_optimizer(TrainingConfig{});
-  constexpr std::int64_t kGradient = 2, kWeight = 2;
-  return Bytes(work.parameters * (kGradient + 2 * optimizer.kept_bytes() + kWeight));
+CpuUpdateWork update_of(const UpdateWork& work) {
+  const bool fused = work.kernel == CpuKernel::kFused;
+  return cpu_update_work(Optimizer::kAdamW, cpu_optimizer(TrainingConfig{}), fused ? 2 : 4,
+                         fused ? 2 : 0, work.kernel);
 }
+
+Bytes bytes_of(const UpdateWork& work) { return Bytes(work.parameters * update_of(work).streamed); }
 
 SimTime time_of(const Machine& machine, const UpdateWork& work) {
   Transfers transfers(machine);
-  const std::int64_t flops = cpu_optimizer(TrainingConfig{}).flops;
-  const Bytes bytes = bytes_of(work);
-  const Int128 cap = Int128{bytes.count} * machine.host.cpu_optimizer.count /
-                     (Int128{std::max<std::int64_t>(work.parameters, 1)} * flops);
-  transfers.add_update(bytes, Bandwidth(static_cast<std::int64_t>(cap)));
+  transfers.add_update(bytes_of(work),
+                       cpu_update_time(machine.host, update_of(work), work.parameters));
   return std::move(transfers).first_finish();
 }
 
@@ -116,7 +108,7 @@ SimTime time_of(const Machine& machine, const KernelsWork& work) {
 }
 
 Bytes bytes_of(const MatmulWork& work) {
-  return Bytes(element_bytes(work.arithmetic) * work.batch *
+  return Bytes(operand_bytes(work.arithmetic) * work.batch *
                (work.m * work.k + work.k * work.n + work.m * work.n));
 }
 Bytes bytes_of(const StreamWork& work) { return work.bytes; }

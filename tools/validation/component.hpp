@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/cpu_optimizer.hpp"
 #include "hardware/kernel_work.hpp"
 #include "hardware/machine.hpp"
 #include "hardware/units.hpp"
@@ -37,9 +38,11 @@ struct DriveWork {
   Bytes bytes;
 };
 
-// AdamW of mixed precision on the CPU, in one pass over its states.
+// AdamW on the CPU, fp32 states: fused of 16-bit gradients and parameters, or the framework's own
+// of fp32 ones.
 struct UpdateWork {
   std::int64_t parameters = 0;
+  CpuKernel kernel = CpuKernel::kFused;
 };
 
 // Kernels one after the other, and `wait` for what else there is between them.

@@ -30,7 +30,7 @@ constexpr auto kSourceOptions = std::to_array<OptionSpec>({
     {.name = "mapping"},
 });
 constexpr auto kNotCoveredOptions = std::to_array<OptionSpec>({{.name = "what"}, {.name = "why"}});
-constexpr auto kDtypes = std::to_array<std::string_view>({"16bit", "32bit"});
+constexpr auto kDtypes = std::to_array<std::string_view>({"16bit", "32bit", "tf32"});
 constexpr auto kMatmulOptions = std::to_array<OptionSpec>({
     {.name = "m", .kind = OptionKind::kInteger},
     {.name = "n", .kind = OptionKind::kInteger},
@@ -50,6 +50,11 @@ constexpr auto kAccesses = std::to_array<std::string_view>({"read", "write"});
 constexpr auto kDriveOptions = std::to_array<OptionSpec>({
     {.name = "direction", .kind = OptionKind::kChoice, .choices = kAccesses},
     {.name = "bytes", .kind = OptionKind::kBytes},
+});
+constexpr auto kCpuKernels = std::to_array<std::string_view>({"fused", "naive"});
+constexpr auto kUpdateOptions = std::to_array<OptionSpec>({
+    {.name = "parameters", .kind = OptionKind::kInteger},
+    {.name = "kernel", .kind = OptionKind::kChoice, .preset = "fused", .choices = kCpuKernels},
 });
 constexpr auto kKernelOptions = std::to_array<OptionSpec>({
     {.name = "times", .kind = OptionKind::kInteger, .preset = "1", .most = 1000},
@@ -91,6 +96,11 @@ ComponentWork read_drive(const Value& mapping, Diagnostics& diagnostics) {
                    Bytes(values.integer("bytes"))};
 }
 
+ComponentWork read_update(const Value& mapping, Diagnostics& diagnostics) {
+  const OptionValues values = read_table(mapping, "update", kUpdateOptions, diagnostics);
+  return UpdateWork{values.integer("parameters"), values.choice<CpuKernel>("kernel")};
+}
+
 ComponentWork read_kernels(const Value& list, Diagnostics& diagnostics) {
   KernelsWork work;
   for (const Value& item : list.items) {
@@ -118,6 +128,7 @@ constexpr auto kComponents = std::to_array<ComponentReader>({{"matmul", read_mat
                                                              {"stream", read_stream},
                                                              {"copy", read_copy},
                                                              {"drive", read_drive},
+                                                             {"update", read_update},
                                                              {"kernels", read_kernels}});
 
 // What a value of this option is in seconds, bytes and units a second.
@@ -254,7 +265,8 @@ class MeasuredReader {
         ++works;
       }
       if (works != 1)
-        diagnostics_.error(item.mark, "expected one of matmul, stream, copy, drive, kernels");
+        diagnostics_.error(item.mark,
+                           "expected one of matmul, stream, copy, drive, update, kernels");
       row.component = std::move(component);
       row.figures = read_figures(reader.require("measured"), item.mark, false);
       reader.finish();
@@ -304,10 +316,11 @@ MeasuredSource read_measured(const std::string& name,
   return MeasuredReader(text).read(name);
 }
 
-std::vector<MeasuredSource> measured_sources() {
+std::vector<MeasuredSource> measured_sources(const std::vector<std::string>& names) {
   std::vector<MeasuredSource> sources;
   for (const EmbeddedFile& file : measured_files()) {
     const std::string name(file.name);
+    if (!names.empty() && std::ranges::find(names, name) == names.end()) continue;
     sources.push_back(
         read_measured(name, std::make_shared<const scenarios::Source>(scenarios::Source{
                                 "tools/measured/" + name + ".yaml", std::string(file.text), 0})));

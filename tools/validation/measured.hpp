@@ -73,8 +73,8 @@ struct MeasuredSource {
 MeasuredSource read_measured(const std::string& name,
                              const std::shared_ptr<const scenarios::Source>& text);
 
-// The compiled-in ones, sorted by name.
-std::vector<MeasuredSource> measured_sources();
+// The compiled-in ones, sorted by name; only those of `names` unless it is empty.
+std::vector<MeasuredSource> measured_sources(const std::vector<std::string>& names = {});
 
 }  // namespace tools
 }  // namespace tidemark

@@ -41,13 +41,8 @@ double iteration_time(SimulatedRun& run) { return seconds(finish_of(run, Phase::
 double backward_time(SimulatedRun& run) { return iteration_time(run) - forward_time(run); }
 double optimizer_time(SimulatedRun& run) { return seconds_of_step(run) - iteration_time(run); }
 
-double cpu_update_time(SimulatedRun& run) {
-  const PlannedStep& step = run.steps().steady();
-  const sim::Account account = sim::account(step.program, *run.live().steady, 0);
-  return seconds(account.busy[static_cast<std::size_t>(Stream::kCpuOptimizer)]);
-}
-
-// Kernels of all blocks in one phase, shared out evenly: the blocks of a network are the same.
+// All blocks in some phases, shared out evenly: the blocks of a network are the same. What the GPU
+// waits for before a kernel (its launch) counts with it.
 struct BlockSum {
   double seconds = 0;
   double matmul_flops = 0;
@@ -95,12 +90,14 @@ BlockSum block(SimulatedRun& run, std::initializer_list<Phase> phases) {
   const PlannedStep& step = run.steps().steady();
   const sim::Result& result = *run.live().steady;
   BlockSum sum;
+  SimTime before{};  // when the kernel before this one finished
   for (const InstanceId i : step.program.order[static_cast<std::size_t>(Stream::kCompute)]) {
     const Instance& instance = step.program.instances[index(i)];
+    const SimTime span = result.records[index(i)].finish - before;
+    before += span;
     if (instance.op == kNoOp || instance.layer < 0) continue;
     if (std::ranges::find(phases, instance.phase) == phases.end()) continue;
-    const sim::InstanceRecord& record = result.records[index(i)];
-    sum.seconds += seconds(record.finish - record.start);
+    sum.seconds += seconds(span);
     const Op& op = step.graph.op(instance.op);
     const bool matmul = op.work == WorkClass::kMatmul || op.work == WorkClass::kAttention ||
                         op.work == WorkClass::kAttentionBackward;
@@ -211,8 +208,6 @@ constexpr auto kMetrics = std::to_array<Metric>({
      nullptr,
      bandwidth},
     {time_named("kernels_time", "of kernels one after the other"), kBlock, nullptr, time_of},
-    {time_named("cpu_update_time", "the CPU's optimizer, all parameters"), kComponent,
-     cpu_update_time},
     {time_named("block_forward_time", "kernels of one block in forward"), kBlock,
      block_forward_time},
     {time_named("block_backward_time", "kernels of one block in backward, recompute included"),
