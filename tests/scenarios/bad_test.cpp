@@ -39,7 +39,8 @@ std::string found(const Diagnostic& diagnostic) {
   std::string place;
   if (mark.line > 0) place = std::to_string(mark.line) + ":" + std::to_string(mark.column) + ": ";
   const fs::path file = mark.source ? mark.source->name : std::string();
-  if (file.extension() == ".json") place.insert(0, file.filename().string() + ":");
+  const bool named = file.extension() == ".json" || file.extension() == ".yml";
+  if (named) place.insert(0, file.filename().string() + ":");
   std::string first_line = render(diagnostic);
   first_line = first_line.substr(0, first_line.find('\n'));
   return place + first_line.substr(first_line.find("error: "));

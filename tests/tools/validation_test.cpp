@@ -46,8 +46,9 @@ const ComparedFigure& figure_of(const std::vector<ComparedFigure>& figures, std:
 
 TEST_CASE("a component takes its bytes or FLOPs over the device's rate") {
   const Machine machine = test::round_machine();
-  // 2 x 1000^3 FLOPs at 100 TFLOP/s; 6 MB at 1 byte a picosecond would be 6 us.
-  CHECK(component_time(machine, MatmulWork{1000, 1000, 1000, 1, Arithmetic::k16Bit}) == 20_us);
+  // Whole tiles: 2 x 1024^2 x 1000 FLOPs at 100 TFLOP/s; 6 MB at 1 byte a picosecond would be 6 us.
+  CHECK(component_time(machine, MatmulWork{1024, 1024, 1000, 1, Arithmetic::k16Bit}) ==
+        20'971'520_ps);
   CHECK(component_flops(MatmulWork{1000, 1000, 1000, 3, Arithmetic::k16Bit}) ==
         Flops(6'000'000'000));
   CHECK(component_bytes(MatmulWork{2, 3, 5, 7, Arithmetic::k32Bit}) ==
@@ -62,9 +63,9 @@ TEST_CASE("a component takes its bytes or FLOPs over the device's rate") {
   // 28 bytes a parameter, at the 0.552 of 100 GB/s that an update reaches
   // (hardware/cpu_update.hpp).
   CHECK(seconds(component_time(machine, UpdateWork{1'000'000})) == Approx(28e6 / 55.2e9));
-  CHECK(component_time(machine, KernelsWork{{MatmulWork{1000, 1000, 1000, 1, Arithmetic::k16Bit}},
+  CHECK(component_time(machine, KernelsWork{{MatmulWork{1024, 1024, 1000, 1, Arithmetic::k16Bit}},
                                             {StreamWork{1'000'000_B}, StreamWork{2'000'000_B}},
-                                            4_us}) == 27_us);
+                                            4_us}) == 27'971'520_ps);
 }
 
 TEST_CASE("copies in both directions share what the link has in total") {
