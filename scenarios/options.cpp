@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hardware/ensure.hpp"
+#include "scenarios/hardware_options.hpp"
 #include "scenarios/move_options.hpp"
 #include "scenarios/offload_options.hpp"
 
@@ -20,8 +21,6 @@ constexpr auto kSection = OptionKind::kSection;
 constexpr std::int64_t kMostSize = 0x7fff'ffff;   // of one dimension of a tensor
 constexpr std::int64_t kMostLayers = 0x7fff;      // ops carry their block in 16 bits
 constexpr std::int64_t kMostRepeats = 1'000'000;  // micro-batches, sequences in one
-constexpr std::int64_t kSlowest = 1'000'000;      // 1 MB/s, 1 MFLOP/s: simulated time is finite
-constexpr std::int64_t kMostDrives = 64;
 
 // Choices stand in the order of the enumerators in graph/model.hpp and graph/offload.hpp.
 constexpr auto kArchitectures = std::to_array<Names>({"gpt", "gpt2", "llama", "cs336"});
@@ -39,8 +38,6 @@ constexpr auto kTorch = std::to_array<Names>({"2.x", "1.13"});
 constexpr auto kZeroGrad = std::to_array<Names>({"set_to_none", "keep"});
 constexpr auto kMasterGradients = std::to_array<Names>({"copy", "direct"});
 
-constexpr auto kWriteCache = std::to_array<Names>({"full", "empty"});
-constexpr auto kNuma = std::to_array<Names>({"local", "remote"});
 constexpr auto kFp32Matmul = std::to_array<Names>({"fp32", "tf32"});
 
 constexpr auto kModelOptions = std::to_array<OptionSpec>({
@@ -199,239 +196,6 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
      .preset = "fp32",
      .choices = kFp32Matmul,
      .text = "matrix products of fp32 operands: exact (PyTorch's default) or rounded to TF32"},
-});
-
-constexpr auto kHardwareOptions = std::to_array<OptionSpec>({
-    {.name = "base",
-     .text = "a catalogue GPU, with the host, SSD and link that belong to it; or a file of "
-             "yours, ./my-gpu.yaml, with these keys"},
-    {.name = "gpu", .kind = kSection, .text = "speeds of the GPU"},
-    {.name = "hbm", .kind = kSection, .text = "the GPU's memory"},
-    {.name = "runtime", .kind = kSection, .text = "GPU memory that is taken before training"},
-    {.name = "host", .kind = kSection, .text = "host memory and CPU"},
-    {.name = "ssd", .kind = kSection, .text = "NVMe drives"},
-    {.name = "pcie", .kind = kSection, .text = "the link between GPU and host"},
-});
-
-constexpr auto kGpuOptions = std::to_array<OptionSpec>({
-    {.name = "matmul_16bit",
-     .kind = OptionKind::kFlopRate,
-     .least = kSlowest,
-     .text = "peak of a matrix product in bf16 (or fp16)"},
-    {.name = "matmul_32bit",
-     .kind = OptionKind::kFlopRate,
-     .least = kSlowest,
-     .text = "peak of a matrix product in fp32"},
-    {.name = "matmul_tf32",
-     .kind = OptionKind::kFlopRate,
-     .least = kSlowest,
-     .text = "peak of one whose fp32 operands may be rounded to TF32; default: as matmul_32bit"},
-    {.name = "vector_32bit",
-     .kind = OptionKind::kFlopRate,
-     .least = kSlowest,
-     .text = "fp32 peak without tensor cores"},
-    {.name = "matmul_efficiency",
-     .kind = OptionKind::kNumber,
-     .least_number = 0.0001,
-     .text = "share of the peak that large matrix products reach"},
-    {.name = "stream_efficiency",
-     .kind = OptionKind::kNumber,
-     .least_number = 0.0001,
-     .text = "share of the memory bandwidth that streaming kernels reach"},
-    {.name = "strided_efficiency",
-     .kind = OptionKind::kNumber,
-     .least_number = 0.0001,
-     .text = "of elementwise kernels with broadcast or strided operands; default: "
-             "stream_efficiency"},
-    {.name = "launch_latency",
-     .kind = OptionKind::kTime,
-     .least = 0,
-     .most = 1'000'000'000'000,
-     .text = "from a kernel's end to the next one's start, added to each kernel"},
-    {.name = "stream_ramp",
-     .kind = OptionKind::kTime,
-     .preset = "0 s",
-     .least = 0,
-     .most = 1'000'000'000,
-     .text = "what starting and draining a streaming kernel costs at most"},
-    {.name = "sms",
-     .kind = kInteger,
-     .preset = "1",
-     .most = 100'000,
-     .text = "multiprocessors: tiles of a matrix product run in waves of so many"},
-    {.name = "matmul_operand_cost",
-     .kind = kInteger,
-     .preset = "0",
-     .least = 0,
-     .most = 1'000'000,
-     .text = "what loading one costs a tile of a matrix product, in multiply-adds"},
-    {.name = "matmul_ramp",
-     .kind = kInteger,
-     .preset = "0",
-     .least = 0,
-     .most = 1'000'000,
-     .text = "steps of k that filling and draining a tile cost"},
-    {.name = "matmul_start",
-     .kind = OptionKind::kTime,
-     .preset = "0 s",
-     .least = 0,
-     .most = 1'000'000'000,
-     .text = "of a matrix product, beside its launch"},
-    {.name = "flash_forward_efficiency",
-     .kind = OptionKind::kNumber,
-     .least_number = 0.0001,
-     .text = "share of the matmul peak that fused attention reaches; default: matmul_efficiency"},
-    {.name = "flash_backward_efficiency",
-     .kind = OptionKind::kNumber,
-     .least_number = 0.0001,
-     .text = "the same of its backward; default: matmul_efficiency"},
-});
-
-constexpr auto kHbmOptions = std::to_array<OptionSpec>({
-    {.name = "capacity", .kind = kBytes, .text = "what the driver reports"},
-    {.name = "bandwidth", .kind = kBandwidth, .least = kSlowest, .text = "peak"},
-});
-
-constexpr auto kRuntimeOptions = std::to_array<OptionSpec>({
-    {.name = "context", .kind = kBytes, .least = 0, .text = "CUDA context and loaded kernels"},
-    {.name = "workspace", .kind = kBytes, .least = 0, .text = "library workspaces (cuBLAS)"},
-});
-
-constexpr auto kHostOptions = std::to_array<OptionSpec>({
-    {.name = "base", .text = "a catalogue host"},
-    {.name = "capacity", .kind = kBytes, .least = 0, .text = "memory that training may use"},
-    {.name = "bandwidth",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "of DRAM, all readers and writers together"},
-    {.name = "cpu_optimizer",
-     .kind = OptionKind::kFlopRate,
-     .least = kSlowest,
-     .text = "compute bound of the CPU's optimizer step; default: that of cores, vector and clock"},
-    {.name = "cores",
-     .kind = kInteger,
-     .most = 1 << 16,
-     .text = "of all sockets; default: not counted"},
-    {.name = "vector",
-     .kind = kInteger,
-     .least = 32,
-     .most = 4096,
-     .text = "bits of a vector register; default: 256"},
-    {.name = "clock",
-     .kind = OptionKind::kFrequency,
-     .least = 1'000'000,
-     .text = "of a core while all compute; default: computing takes no time"},
-    {.name = "copy",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "bytes that one core copies; default: as fast as DRAM and the link allow"},
-    {.name = "update_share",
-     .kind = OptionKind::kNumber,
-     .preset = "1",
-     .least_number = 0.01,
-     .text = "share of the bandwidth that an optimizer step of all cores reaches"},
-    {.name = "issue",
-     .kind = OptionKind::kTime,
-     .preset = "0 s",
-     .least = 0,
-     .most = 1'000'000'000'000,
-     .text = "what one operation costs the thread that issues it to the GPU"},
-});
-
-constexpr auto kSsdOptions = std::to_array<OptionSpec>({
-    {.name = "base", .text = "a catalogue drive"},
-    {.name = "drives",
-     .kind = kInteger,
-     .most = kMostDrives,
-     .text = "striped: capacity and bandwidth multiply; default: 1"},
-    {.name = "capacity", .kind = kBytes, .least = 0, .text = "of one drive"},
-    {.name = "read", .kind = kBandwidth, .least = kSlowest, .text = "of one drive, sequential"},
-    {.name = "write", .kind = kBandwidth, .least = kSlowest, .text = "of one drive, sequential"},
-    {.name = "latency",
-     .kind = OptionKind::kTime,
-     .least = 0,
-     .most = 1'000'000'000'000,
-     .text = "of one request"},
-    {.name = "sustained",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "writes of one drive once its SLC cache is full; default: as write"},
-    {.name = "cache",
-     .kind = kChoice,
-     .preset = "full",
-     .choices = kWriteCache,
-     .text = "full: the steady state of training, writes are sustained ones"},
-    {.name = "both",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "total of reads and writes at once, of one drive; default: their sum"},
-    {.name = "request",
-     .kind = kBytes,
-     .least = 512,
-     .text = "of one request; default: large enough for the rated bandwidth"},
-    {.name = "in_flight",
-     .kind = kInteger,
-     .preset = "1",
-     .most = 1 << 20,
-     .text = "requests of that size at once, over all drives"},
-    {.name = "endurance",
-     .kind = kBytes,
-     .text = "that may be written to one drive by its rating; default: not told"},
-});
-
-constexpr auto kPcieOptions = std::to_array<OptionSpec>({
-    {.name = "base", .text = "a catalogue link"},
-    {.name = "h2d",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "host to device, with pinned memory"},
-    {.name = "d2h", .kind = kBandwidth, .least = kSlowest, .text = "device to host"},
-    {.name = "both",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "total of both directions at once; where h2d or d2h is written: their sum"},
-    {.name = "latency",
-     .kind = OptionKind::kTime,
-     .least = 0,
-     .most = 1'000'000'000'000,
-     .text = "from the call until the first byte"},
-    {.name = "h2d_share",
-     .kind = OptionKind::kNumber,
-     .preset = "0.5",
-     .least_number = 0.01,
-     .most_number = 0.99,
-     .text = "part of both that goes to the device while the two directions compete"},
-    {.name = "half_size",
-     .kind = kBytes,
-     .preset = "0 B",
-     .least = 0,
-     .text = "copies of this size take twice as long as bytes over bandwidth, latency aside"},
-    {.name = "gpus_on_switch",
-     .kind = kInteger,
-     .preset = "1",
-     .most = 64,
-     .text = "that copy at once and share the uplink of a switch"},
-    {.name = "uplink",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "of that switch, per direction; default: as h2d and d2h"},
-    {.name = "numa",
-     .kind = kChoice,
-     .preset = "local",
-     .choices = kNuma,
-     .text = "remote: host memory belongs to the other socket"},
-    {.name = "remote_h2d",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "host to device from the other socket's memory; required for numa: remote"},
-    {.name = "remote_d2h",
-     .kind = kBandwidth,
-     .least = kSlowest,
-     .text = "device to host into the other socket's memory; required for numa: remote"},
-    {.name = "coherent",
-     .kind = OptionKind::kFlag,
-     .preset = "false",
-     .text = "the GPU reads and writes pageable memory in place"},
 });
 
 constexpr auto kAllocatorOptions = std::to_array<OptionSpec>({

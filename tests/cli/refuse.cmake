@@ -12,7 +12,7 @@ if(NOT first MATCHES "^# expect: (.+)$")
   message(FATAL_ERROR "${FILE} does not say what to expect")
 endif()
 string(REPLACE "\\;" ";" expected "${CMAKE_MATCH_1}")  # as file(STRINGS) writes it
-if(expected MATCHES "^[a-z0-9_]+\\.json:")
+if(expected MATCHES "^[a-z0-9_]+\\.(json|yml):")
   cmake_path(GET FILE PARENT_PATH folder)
   set(expected "${folder}/${expected}")
 elseif(expected MATCHES "^[0-9]")

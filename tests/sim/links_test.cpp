@@ -114,8 +114,8 @@ TEST_CASE("A path of weight two takes twice its rate from the link") {
 }
 
 TEST_CASE("Transfers that compete get the link by their paths' shares") {
-  // 35 B/s, shares 11 and 24: each for 2 s, alone at its own 24 and 25 B/s.
-  const std::vector<Link> links = {{LinkKind::kPcieH2d, Bandwidth(24)},
+  // 35 B/s, shares 11 and 24: each for 2 s, alone at its own 22 and 25 B/s.
+  const std::vector<Link> links = {{LinkKind::kPcieH2d, Bandwidth(22)},
                                    {LinkKind::kPcieD2h, Bandwidth(25)},
                                    {LinkKind::kPcieBoth, Bandwidth(35)}};
   std::vector<Path> paths = {over({{LinkKind::kPcieH2d, 1}, {LinkKind::kPcieBoth, 1}}),
@@ -123,9 +123,10 @@ TEST_CASE("Transfers that compete get the link by their paths' shares") {
   paths[0].share = 11;
   paths[1].share = 24;
   LinkNetwork network(links, paths);
-  network.start(0_ps, PathId{0}, 46_B, 0);
+  network.start(0_ps, PathId{0}, 44_B, 0);
   network.start(0_ps, PathId{1}, 48_B, 1);
-  // At 2 s the second is done; the first has 46 - 22 = 24 B left at 24 B/s.
+  // At 2 s the second is done; the first has 44 - 22 = 22 B left at 22 B/s: rates are
+  // whole bytes a second for each unit of share.
   CHECK(drain(network) ==
         std::vector<Completion>{{SimTime(2 * kSecond), 1}, {SimTime(3 * kSecond), 0}});
 }
