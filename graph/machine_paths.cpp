@@ -142,12 +142,20 @@ Route MachinePaths::to_ssd(Bytes) const { return route(Stream::kNvmeWrite, nvme_
 
 std::vector<Route> MachinePaths::ssd_to_gpu(Bytes bytes) const {
   if (ssd_to_gpu_direct == kNoPath) return {from_ssd(bytes), to_gpu(bytes)};
-  return {route(Stream::kNvmeRead, ssd_to_gpu_direct, ssd_fixed)};
+  return {straight_to_gpu(bytes)};
 }
 
 std::vector<Route> MachinePaths::gpu_to_ssd(Bytes bytes) const {
   if (gpu_to_ssd_direct == kNoPath) return {from_gpu(bytes), to_ssd(bytes)};
-  return {route(Stream::kNvmeWrite, gpu_to_ssd_direct, ssd_fixed)};
+  return {straight_to_ssd(bytes)};
+}
+
+Route MachinePaths::straight_to_gpu(Bytes) const {
+  return route(Stream::kNvmeRead, ssd_to_gpu_direct, ssd_fixed);
+}
+
+Route MachinePaths::straight_to_ssd(Bytes) const {
+  return route(Stream::kNvmeWrite, gpu_to_ssd_direct, ssd_fixed);
 }
 
 PathId add_cpu_path(ProgramBuilder& builder, Bandwidth cap, std::uint8_t share) {

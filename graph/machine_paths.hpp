@@ -38,6 +38,11 @@ struct MachinePaths {
   Route from_ssd(Bytes bytes) const;  // to the host
   Route to_ssd(Bytes bytes) const;    // from the host
 
+  // Past the host; where the transport is direct and both links are there.
+  bool direct() const { return ssd_to_gpu_direct != kNoPath && gpu_to_ssd_direct != kNoPath; }
+  Route straight_to_gpu(Bytes bytes) const;
+  Route straight_to_ssd(Bytes bytes) const;
+
   // Between SSD and GPU: one transfer where the drives reach the GPU; otherwise two, one after the
   // other, through a buffer of that many bytes in host memory, which must be there from the start
   // of the first to the end of the second.

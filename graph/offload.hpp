@@ -56,6 +56,8 @@ struct Offload {
   ParameterOffload parameters;
   Transport transport;
   CpuKernel cpu_kernel = CpuKernel::kFused;
+  bool upcast = false;  // a pass before the update widens the gradients to the update's precision
+  bool clip = false;    // a pass over all gradients (norm, overflow) before the first update
 
   bool moves_states() const { return optimizer != States::kGpu; }
   bool updates_on_cpu() const { return moves_states() && update_on == Processor::kCpu; }

@@ -28,6 +28,8 @@ constexpr auto kMeaningless = std::to_array<Meaningless>({
     {Architecture::kGpt2, "model.kv_heads", "gpt2 has as many key and value heads as heads"},
     {Architecture::kGpt2, "model.qkv_bias", "gpt2 always has biases"},
     {Architecture::kGpt2, "kernels.norm", "the LayerNorm of gpt2 is one operation anyway", "eager"},
+    {Architecture::kGpt2, "kernels.attention",
+     "gpt2 writes its attention out; models of the architecture gpt have flash", "eager"},
     {Architecture::kGpt2, "kernels.causal", "gpt2 always selects with a mask", "mask"},
     {Architecture::kLlama, "model.dropout", "llama has no dropout"},
     {Architecture::kLlama, "kernels.causal", "llama always adds a mask", "mask"},
@@ -37,6 +39,7 @@ constexpr auto kMeaningless = std::to_array<Meaningless>({
     {Architecture::kCs336, "model.dropout", "cs336 has no dropout"},
     {Architecture::kCs336, "kernels.norm", "the RMSNorm of cs336 is elementary operations",
      "eager"},
+    {Architecture::kCs336, "kernels.attention", "cs336 writes its attention out", "eager"},
     {Architecture::kCs336, "kernels.causal", "cs336 always selects with a mask", "mask"},
     {Architecture::kCs336, "kernels.dropout_mask", "cs336 has no dropout", "bool"},
 });

@@ -241,6 +241,7 @@ inline constexpr auto kPcieOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kBytes,
      .preset = "0 B",
      .least = 0,
+     .most = std::int64_t{1} << 30,
      .text = "copies of this size take twice as long as bytes over bandwidth, latency aside"},
     {.name = "gpus_on_switch",
      .kind = OptionKind::kInteger,

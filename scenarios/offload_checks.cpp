@@ -70,6 +70,33 @@ constexpr auto kRows = std::to_array<Row>({
        return r.offload.cpu_kernel == CpuKernel::kNaive && !r.offload.updates_on_cpu();
      },
      "cpu_kernel: the CPU updates nothing", "optimizer: host or ssd, and update_on: cpu"},
+    {"upcast", [](const RunSpec& r) { return r.offload.upcast && !r.offload.updates_on_cpu(); },
+     "upcast: the CPU updates nothing", "optimizer: host or ssd, and update_on: cpu"},
+    {"upcast",
+     [](const RunSpec& r) {
+       return r.offload.upcast && r.training.precision != Precision::kBf16Mixed;
+     },
+     "upcast: the gradients have the update's precision", "precision: bf16-mixed"},
+    {"clip",
+     [](const RunSpec& r) {
+       return r.offload.clip && (!r.offload.updates_on_cpu() || r.offload.fraction != 1);
+     },
+     "clip: only gradients that the CPU updates from are read for their norm",
+     "optimizer: host or ssd, all of it"},
+    {"clip",
+     [](const RunSpec& r) {
+       return r.offload.clip && r.offload.gradients == Offload::States::kSsd;
+     },
+     "clip: gradients that wait on the SSD would be read twice, which is not modelled",
+     "gradients: host"},
+    {"ssd_path",
+     [](const RunSpec& r) {
+       return r.offload.transport.ssd_path == Transport::SsdPath::kDirect &&
+              r.offload.activations.to != ActivationOffload::To::kSsd &&
+              r.offload.parameters.to != ParameterOffload::To::kSsd;
+     },
+     "ssd_path: neither activations nor parameters are on the SSD",
+     "activations: ssd, or parameters: ssd"},
     {"pinned_pool",
      [](const RunSpec& r) {
        return r.offload.transport.pinned_pool == Transport::PinnedPool::kPowerOfTwo &&

@@ -17,6 +17,7 @@ inline constexpr auto kProcessors = std::to_array<std::string_view>({"cpu", "gpu
 
 inline constexpr auto kHostMemory = std::to_array<std::string_view>({"pinned", "pageable"});
 inline constexpr auto kPinnedPool = std::to_array<std::string_view>({"exact", "power_of_two"});
+inline constexpr auto kSsdPaths = std::to_array<std::string_view>({"bounce", "direct"});
 inline constexpr auto kCpuKernels = std::to_array<std::string_view>({"fused", "naive"});
 
 inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
@@ -95,6 +96,20 @@ inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
      .choices = kCpuKernels,
      .text =
          "how the CPU updates: in one pass, or in one an operation as the framework's own does"},
+    {.name = "upcast",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the CPU widens the gradients to the update's precision in a pass of its own"},
+    {.name = "clip",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the CPU reads all gradients for their norm (and overflow) before the first update"},
+    {.name = "ssd_path",
+     .kind = OptionKind::kChoice,
+     .preset = "bounce",
+     .choices = kSsdPaths,
+     .text = "of activations and parameters on the SSD: through host memory, or straight between "
+             "the drives and the GPU"},
 });
 
 }  // namespace tidemark::scenarios

@@ -61,6 +61,9 @@ Offload read_offload(const Value& section, Diagnostics& diagnostics) {
   offload.transport.memory = values.choice<Transport::HostMemory>("memory");
   offload.transport.pinned_pool = values.choice<Transport::PinnedPool>("pinned_pool");
   offload.cpu_kernel = values.choice<CpuKernel>("cpu_kernel");
+  offload.upcast = values.flag("upcast");
+  offload.clip = values.flag("clip");
+  offload.transport.ssd_path = values.choice<Transport::SsdPath>("ssd_path");
   offload.activations = read_activations(mapping, diagnostics);
   offload.parameters = read_parameters(mapping, diagnostics);
   return offload;

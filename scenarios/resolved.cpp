@@ -204,7 +204,8 @@ void write_hardware(Writer& writer, const Machine& machine) {
 void write_policy_options(Writer& writer, const RunSpec& run) {
   const Policy* policy = find_policy(run.checkpoint_policy);
   ensure(policy != nullptr, "the loader should have refused an unknown policy");
-  if (policy->segments != nullptr) writer.write("reentrant", run.checkpointing.reentrant);
+  // Where it is as by default it is left out: other policies may be laid over this one.
+  if (policy->segments != nullptr && !run.checkpointing.reentrant) writer.write("reentrant", false);
   for (std::size_t i = 0; i < run.checkpoint_options.size(); ++i) {
     const PolicyOption& option = run.checkpoint_options[i];
     const OptionKind kind = policy->options[i].kind;
@@ -268,6 +269,9 @@ void write_choices(Writer& writer, const RunSpec& run) {
   writer.choice("memory", run.offload.transport.memory);
   writer.choice("pinned_pool", run.offload.transport.pinned_pool);
   writer.choice("cpu_kernel", run.offload.cpu_kernel);
+  writer.write("upcast", run.offload.upcast);
+  writer.write("clip", run.offload.clip);
+  writer.choice("ssd_path", run.offload.transport.ssd_path);
   write_moves(writer, run.offload);
 }
 

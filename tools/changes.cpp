@@ -87,7 +87,8 @@ Change change(std::string words, std::vector<Override> overrides,
   return {std::move(words), std::move(overrides), training == Training::kAltered};
 }
 
-// Every checkpoint policy without a budget, with its options as preset; segments of 2, 4 and 8 blocks as well.
+// Every checkpoint policy without a budget, with its options as preset; segments of 2, 4 and 8
+// blocks as well.
 std::vector<Change> checkpoints(const RunSpec& run) {
   std::vector<Change> found;
   const auto add = [&](const Policy& policy, const std::string& options) {

@@ -11,6 +11,7 @@
 #include "graph/remat/cut_bound.hpp"
 #include "graph/remat/from_step.hpp"
 #include "hardware/quantity.hpp"
+#include "scenarios/suggest.hpp"
 #include "tools/changes.hpp"
 #include "tools/steps.hpp"
 #include "tools/user_error.hpp"
@@ -106,7 +107,11 @@ std::vector<ComparedPolicy> policies_to_compare(const scenarios::RunSpec& run,
   };
   for (const std::string& name : policies) {
     const Policy* policy = find_policy(name);
-    if (policy == nullptr) throw UserError("there is no policy '" + name + "'");
+    if (policy == nullptr) {
+      std::vector<std::string_view> known;
+      for (const Policy& each : ::tidemark::policies()) known.push_back(each.name);
+      throw UserError("there is no policy '" + name + "': " + scenarios::suggestion(name, known));
+    }
     if (policy->planner == nullptr) {
       for (const Wording& wording : wordings(*policy)) add(wording.shown, wording.value, {});
       continue;
@@ -124,8 +129,13 @@ std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base
   const Bound bound(base);
   std::vector<Compared> rows;
   for (std::size_t i = 0; i < policies.size(); ++i) {
-    Compared row{policies[i].policy, policies[i].budget, reports[i], {}, {}, {}, {}, false};
+    Compared row;
+    row.policy = policies[i].policy;
+    row.budget = policies[i].budget;
+    row.report = reports[i];
     row.over = row.report.step_time - base_report.step_time;
+    row.base = base_report.step_time;
+    row.base_busy = base_report.compute_busy;
     row.recomputed = row.report.hardware_flops - base_report.hardware_flops;
     for (const LinkKind link : {LinkKind::kPcieH2d, LinkKind::kPcieD2h}) {
       row.moved += row.report.traffic[static_cast<std::size_t>(link)];

@@ -31,11 +31,13 @@ struct Compared {
   std::string policy;
   std::optional<Bytes> budget;
   Report report;
-  SimTime over{};    // beside the time of a step that keeps everything
-  Flops recomputed;  // of matmuls and attention
-  Bytes moved;       // over PCIe, both ways
-  // No schedule whose HBM stays within this one's peak recomputes less; nothing: no policy without
-  // transfers of activations is comparable.
+  SimTime base{};       // the time of a step that keeps everything
+  SimTime base_busy{};  // of it the time in which the GPU computes
+  SimTime over{};       // what this step takes longer
+  Flops recomputed;     // of matmuls and attention
+  Bytes moved;          // over PCIe, both ways
+  // Without transfers of activations no schedule whose HBM stays within this one's peak recomputes
+  // for less time; nothing: there is none.
   std::optional<SimTime> bound;
   bool on_front = false;  // no other policy here needs no more memory and no more time
 };

@@ -2,8 +2,10 @@
 
 #include <optional>
 
+#include "hardware/quantity.hpp"
 #include "tools/allocator_report.hpp"
 #include "tools/parallel.hpp"
+#include "tools/placement.hpp"
 #include "tools/steps.hpp"
 
 namespace tidemark::tools {
@@ -31,6 +33,10 @@ Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options) {
       report.out_of_memory->tier == Tier::kHbm &&
       steps.steady().program.instances.size() <= kMostInstancesToTry) {
     report.out_of_memory->settings = search_settings(steps, run.allocator);
+  }
+  if (const PlacementNote* note = steps.placement(); note != nullptr && !note->met) {
+    report.bottleneck += "; no plan of this policy stays within its budget of " +
+                         format_bytes(note->budget) + ": this one needs least";
   }
   return report;
 }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "tools/atomic_file.hpp"
@@ -17,6 +18,17 @@ void write_output(const std::string& target, std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     throw UserError("cannot write to standard output: " + std::generic_category().message(errno));
+  }
+}
+
+void refuse_overwriting(std::string_view option, const std::string& target,
+                        std::span<const std::string> inputs) {
+  if (target.empty() || target == kStandardOutput) return;
+  for (const std::string& input : inputs) {
+    std::error_code none;
+    if (std::filesystem::equivalent(target, input, none) && !none) {
+      throw UserError(std::string(option) + ": '" + target + "' is what the command reads");
+    }
   }
 }
 

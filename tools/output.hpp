@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,9 @@ inline constexpr std::string_view kStandardOutput = "-";
 // To standard output where the target is "-", otherwise to a file that is whole or not there
 // (atomic_file.hpp). Throws UserError when it cannot be written.
 void write_output(const std::string& target, std::string_view text);
+
+// Throws UserError where an output would take the place of a file that is read.
+void refuse_overwriting(std::string_view option, const std::string& target,
+                        std::span<const std::string> inputs);
 
 }  // namespace tidemark::tools

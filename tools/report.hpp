@@ -87,12 +87,12 @@ struct Report {
 
   std::optional<OutOfMemoryReport> out_of_memory;
   SimTime step_time{};
-  SimTime lower_bound{};        // of step_time: graph/lower_bound.hpp
+  SimTime lower_bound{};          // of step_time: graph/lower_bound.hpp
   std::int64_t update_delay = 0;  // steps between gradients and the update with them
-  std::int64_t tokens = 0;      // a step
-  std::int64_t parameters = 0;  // trainable elements
-  Flops model_flops;            // matmuls of forward and backward
-  Flops hardware_flops;         // matmuls that run, recompute included
+  std::int64_t tokens = 0;        // a step
+  std::int64_t parameters = 0;    // trainable elements
+  Flops model_flops;              // matmuls of forward and backward
+  Flops hardware_flops;           // matmuls that run, recompute included
   double tokens_per_second = 0;
   double mfu = 0;  // model_flops / (step time x matmul peak of the precision), 0..1
 
@@ -103,10 +103,10 @@ struct Report {
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
   ByResource critical_path{};                           // of step_time, to which it adds up
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
-  double days_to_rated_writes = 0;  // of the drives, training all day; 0: no writes, no rating
-  AllocatorReport allocator;                            // of HBM
-  std::string bottleneck;                               // one sentence
-  std::optional<Remedies> remedies;                     // where asked for and it does not fit
+  double days_to_rated_writes = 0;   // of the drives, training all day; 0: no writes, no rating
+  AllocatorReport allocator;         // of HBM
+  std::string bottleneck;            // one sentence
+  std::optional<Remedies> remedies;  // where asked for and it does not fit
 
   bool fits() const { return !out_of_memory.has_value(); }
   const TierReport& tier(Tier t) const { return tiers[static_cast<std::size_t>(t)]; }

@@ -88,6 +88,7 @@ class ActivationTransfers {
   void add_out(std::size_t row) {
     const SavedTensor& x = chosen_[row];
     const Tensor& what = tensor(x);
+    if (options_.to == To::kSsd && mover_.direct()) return store_directly(row);
     const InstanceId copy = mover_.copy_out(what.bytes, name(x, " to the host"), what.layer);
     mover_.after(copy, x.saved);
     mover_.use(copy, stays_.buffer_of_stay(x.tensor, 0));
@@ -109,6 +110,7 @@ class ActivationTransfers {
   void add_in(std::size_t row) {
     const SavedTensor& x = chosen_[row];
     const Tensor& what = tensor(x);
+    if (options_.to == To::kSsd && mover_.direct()) return fetch_directly(row);
     std::optional<InstanceId> read;
     if (options_.to == To::kSsd) {
       read = mover_.read_to_fetch(what.bytes, name(x, " from the SSD"), what.layer);
@@ -126,6 +128,28 @@ class ActivationTransfers {
     } else {
       mover_.use(copy, kept_[row]);
     }
+  }
+
+  void store_directly(std::size_t row) {
+    const SavedTensor& x = chosen_[row];
+    const Tensor& what = tensor(x);
+    kept_[row] = buffer(x, Tier::kSsd, what.category);
+    out_[row] = mover_.store_directly(what.bytes, name(x, " to the SSD"), what.layer);
+    mover_.after(out_[row], x.saved);
+    mover_.use(out_[row], stays_.buffer_of_stay(x.tensor, 0));
+    mover_.use(out_[row], kept_[row]);
+    if (options_.synchronous) mover_.before(OpId{index(x.saved) + 1}, out_[row]);
+  }
+
+  void fetch_directly(std::size_t row) {
+    const SavedTensor& x = chosen_[row];
+    const Tensor& what = tensor(x);
+    const InstanceId read = mover_.fetch_directly(what.bytes, name(x, " from the SSD"), what.layer);
+    mover_.after(read, x.fetch_after);
+    mover_.depend(read, out_[row]);
+    mover_.use(read, kept_[row]);
+    mover_.use(read, stays_.buffer_of_stay(x.tensor, 1));
+    mover_.before(x.first_backward, read);
   }
 
   void pass_staging(const SavedTensor& x, InstanceId first_leg, InstanceId second_leg) {

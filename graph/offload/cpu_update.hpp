@@ -21,6 +21,7 @@ class CpuUpdate {
         optimizer_(cpu_optimizer(training)),
         kind_(training.optimizer),
         kernel_(offload.cpu_kernel),
+        upcast_(offload.upcast),
         parameters_(offload.parameters.to),
         parameters_apart_(keeps_parameters(training, offload)) {}
 
@@ -38,22 +39,29 @@ class CpuUpdate {
 
   // The optimizer's step.
   InstanceId update(const Bucket& bucket, std::string name);
+  // The first of its instances: what reads the bucket's gradients as they arrived.
+  InstanceId first_of_update() const { return before_update_; }
+  // Reads a bucket's gradients once, for their norm and for values that overflowed.
+  InstanceId norm(const Bucket& bucket, std::string name);
   // Adds a bucket's gradients to those of earlier passes: two reads and a write of each, bound by
   // DRAM alone.
   InstanceId add(const Bucket& bucket, std::string name);
 
  private:
   PathId path(Bandwidth cap);
+  InstanceId pass(Phase phase, Bytes bytes, std::string name);
 
   Mover& mover_;
   CpuOptimizer optimizer_;
   Optimizer kind_;
   CpuKernel kernel_;
+  bool upcast_;
   ParameterOffload::To parameters_;
   bool parameters_apart_;
   PathId path_ = kNoPath;
   Bandwidth cap_;
   PathId sum_path_ = kNoPath;
+  InstanceId before_update_ = kNoInstance;  // of the last update
 };
 
 }  // namespace tidemark

@@ -17,6 +17,14 @@ InstanceId Mover::read_to_fetch(Bytes bytes, std::string name, std::int16_t laye
   return transfer(paths_.from_ssd(bytes), Stream::kNvmeFetch, bytes, std::move(name), layer);
 }
 
+InstanceId Mover::store_directly(Bytes bytes, std::string name, std::int16_t layer) {
+  return transfer(paths_.straight_to_ssd(bytes), Stream::kNvmeWrite, bytes, std::move(name), layer);
+}
+
+InstanceId Mover::fetch_directly(Bytes bytes, std::string name, std::int16_t layer) {
+  return transfer(paths_.straight_to_gpu(bytes), Stream::kNvmeFetch, bytes, std::move(name), layer);
+}
+
 InstanceId Mover::copy_in(Bytes bytes, std::string name) {
   return transfer(paths_.to_gpu(bytes), Stream::kCopyIn, bytes, std::move(name));
 }

@@ -26,6 +26,10 @@ class Mover {
   // As copy_in and read, for what forward and backward wait for.
   InstanceId fetch(Bytes bytes, std::string name, std::int16_t layer);
   InstanceId read_to_fetch(Bytes bytes, std::string name, std::int16_t layer);
+  // Between HBM and the SSD without a stop in host memory, where the transport is direct().
+  bool direct() const { return paths_.direct(); }
+  InstanceId store_directly(Bytes bytes, std::string name, std::int16_t layer);
+  InstanceId fetch_directly(Bytes bytes, std::string name, std::int16_t layer);
 
   // Bytes on the host from the first to the last instance that uses them.
   BufferId host(Category category, Bytes bytes, std::string name);

@@ -32,7 +32,14 @@ class OptimizerOffload {
   void add() {
     keep_states();
     gradients_.add_early_passes();
-    if (offload_.overlap || on_ssd_) {
+    if (offload_.clip) {
+      for (std::size_t i = 0; i < buckets_.size(); ++i) add_gradients(i);
+      for (std::size_t i = 0; i < buckets_.size(); ++i) add_norm(i);
+      for (std::size_t i = 0; i < buckets_.size(); ++i) {
+        add_update(i);
+        add_parameters(i);
+      }
+    } else if (offload_.overlap || on_ssd_) {
       for (std::size_t i = 0; i < buckets_.size(); ++i) {
         add_gradients(i);
         add_update(i);
@@ -68,9 +75,15 @@ class OptimizerOffload {
   void add_gradients(std::size_t i) {
     // States on the SSD: host memory is for buffers only, so gradients wait in HBM for a free one,
     // unless they have a place of their own.
-    const bool waits =
-        on_ssd_ && i >= pool_->size() && !offload_.moves_gradients() && !offload_.delayed_update;
+    const bool waits = on_ssd_ && i >= pool_->size() && !offload_.moves_gradients() &&
+                       !offload_.delayed_update && !offload_.clip;
     gradients_.add_last_pass(i, waits ? std::optional(updates_[i - pool_->size()]) : std::nullopt);
+  }
+
+  // No update starts before the last of these has ended: the global norm scales them all.
+  void add_norm(std::size_t i) {
+    norm_ = cpu_.norm(buckets_[i], "norm of the gradients" + of_bucket(i));
+    gradients_.give_to_cpu(i, *norm_);
   }
 
   void add_update(std::size_t i) {
@@ -82,13 +95,15 @@ class OptimizerOffload {
     }
     gradients_.bring_to_cpu(i);
     const InstanceId update = cpu_.update(bucket, "update" + of_bucket(i));
-    gradients_.give_to_cpu(i, update);
+    const InstanceId first = cpu_.first_of_update();
+    gradients_.give_to_cpu(i, first);
+    if (norm_) mover_.depend(first, *norm_);
     if (!offload_.overlap && !on_ssd_ && !offload_.delayed_update) {
       if (i > 0) {
-        mover_.depend(update, updates_[i - 1]);
+        mover_.depend(first, updates_[i - 1]);
       } else {
         for (std::size_t each = 0; each < buckets_.size(); ++each) {
-          mover_.depend(update, gradients_.away(each));
+          mover_.depend(first, gradients_.away(each));
         }
       }
     }
@@ -150,6 +165,7 @@ class OptimizerOffload {
   GradientMoves gradients_;
   bool on_ssd_;
   std::optional<Pool> pool_;
+  std::optional<InstanceId> norm_;   // of the last bucket, where gradients are clipped
   std::vector<InstanceId> updates_;  // by bucket
 };
 

@@ -121,7 +121,7 @@ class ParameterTransfers {
   }
 
   void add() {
-    if (options_.to == To::kSsd && !plan_.fetches.empty()) {
+    if (options_.to == To::kSsd && !plan_.fetches.empty() && !mover_.direct()) {
       Bytes largest;
       for (const ParameterFetch& fetch : plan_.fetches) {
         largest = std::max(largest, plan_.units[fetch.unit].bytes);
@@ -151,7 +151,10 @@ class ParameterTransfers {
       read = mover_.read_to_fetch(unit.bytes, name_of(unit) + " from the SSD", unit.layer);
       pool_->begin(i, *read);
     }
-    const InstanceId copy = mover_.fetch(unit.bytes, name_of(unit) + " to the GPU", unit.layer);
+    const bool direct = options_.to == To::kSsd && mover_.direct();
+    const InstanceId copy =
+        direct ? mover_.fetch_directly(unit.bytes, name_of(unit) + " from the SSD", unit.layer)
+               : mover_.fetch(unit.bytes, name_of(unit) + " to the GPU", unit.layer);
     mover_.after(copy, fetch.after);
     if (read) {
       mover_.depend(copy, *read);

@@ -97,8 +97,12 @@ CopyTimes copy_times(const ProgramBuilder& builder, const MachinePaths& paths,
   using Way = Route (MachinePaths::*)(Bytes) const;
   std::vector<Way> out{&MachinePaths::from_gpu}, in{&MachinePaths::to_gpu};
   if (to == ActivationOffload::To::kSsd) {
-    out.push_back(&MachinePaths::to_ssd);
-    in.push_back(&MachinePaths::from_ssd);
+    if (paths.direct()) {
+      out.clear();
+      in.clear();
+    }
+    out.push_back(paths.direct() ? &MachinePaths::straight_to_ssd : &MachinePaths::to_ssd);
+    in.push_back(paths.direct() ? &MachinePaths::straight_to_gpu : &MachinePaths::from_ssd);
   }
   const auto path = [&](Way way) { return builder.path((paths.*way)(Bytes(1)).path); };
   const auto both_legs = [&](const std::vector<Way>& legs) {

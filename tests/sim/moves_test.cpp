@@ -199,6 +199,10 @@ struct RandomRun {
       offload.parameters.to = static_cast<ParameterOffload::To>(below(3));
       offload.parameters.prefetch = below(4);
       offload.parameters.buffers = 1 + below(3);
+      if (offload.updates_on_cpu() && offload.fraction == 1 && !offload.moves_gradients()) {
+        offload.clip = flip();
+        offload.upcast = flip();
+      }
     }
   }
 
@@ -215,6 +219,7 @@ struct RandomRun {
   }
 
   void choose_activations() {
+    if (flip()) offload.transport.ssd_path = Transport::SsdPath::kDirect;
     ActivationOffload& options = offload.activations;
     options.to = static_cast<ActivationOffload::To>(below(3));
     options.which = static_cast<ActivationOffload::Which>(below(3));

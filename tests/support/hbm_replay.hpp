@@ -99,10 +99,13 @@ class HbmReplay {
     const TensorId tensor = program_.buffers[index(in_hbm.buffer)].tensor;
     const sim::InstanceRecord& fetch = result_.records[index(in_hbm.filled_by)];
     if (graph_.tensor(tensor).initial()) return;  // kept elsewhere all the time
+    // Past the host, straight from the drive.
+    const Instance& by = program_.instances[index(in_hbm.filled_by)];
+    const Tier from = by.stream == Stream::kNvmeFetch ? Tier::kSsd : Tier::kHost;
     bool source = false;
     for (const Presence& kept : by_tensor_[index(tensor)]) {
       const Tier tier = program_.buffers[index(kept.buffer)].tier;
-      if (tier != Tier::kHost || kept.gone < fetch.finish || kept.there > fetch.start) continue;
+      if (tier != from || kept.gone < fetch.finish || kept.there > fetch.start) continue;
       source = source || kept.filled <= fetch.start;
     }
     if (!source) found.push_back(what + "fetched from where it is not");

@@ -4,6 +4,7 @@
 #include <CLI/Formatter.hpp>
 
 #include <memory>
+#include <span>
 
 #include "scenarios/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
@@ -47,6 +48,7 @@ ExitStatus calibrate(const CalibrateArguments& arguments) {
   if (scenarios::is_device_file(arguments.hardware)) {
     throw UserError("--hardware: expected a name of the catalogue, which a machine file stands on");
   }
+  refuse_overwriting("--out", arguments.out, std::span(&arguments.file, 1));
   const Machine base = read_machine(arguments.hardware);
   const std::vector<Timing> timings = read_timings(scenarios::read_source(arguments.file));
   Fit result;
@@ -93,6 +95,7 @@ void add_calibrate(CLI::App& app, Action& action) {
       .add_option("--hold-out", arguments->options.hold_out,
                   "keep back every Nth row of a kind, to check the fit; 0: none")
       ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   command.footer(
       "Examples:\n"

@@ -32,9 +32,15 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   if (!arguments.json.empty() && arguments.json == arguments.csv) {
     throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
   }
+  refuse_overwriting("--json", arguments.json, arguments.scenarios->files);
+  refuse_overwriting("--csv", arguments.csv, arguments.scenarios->files);
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
   if (scenarios.size() != 1 || scenarios.front().runs.size() != 1) {
-    throw UserError("compare takes one strategy of one scenario; name it with --strategy");
+    std::string names;
+    for (const scenarios::Scenario& scenario : scenarios) {
+      for (const scenarios::RunSpec& run : scenario.runs) names += "\n  " + run.strategy;
+    }
+    throw UserError("compare takes one strategy of one scenario; name it with --strategy:" + names);
   }
   std::vector<std::string> names = arguments.policies;
   if (names.empty()) {

@@ -74,6 +74,8 @@ ExitStatus run(const RunArguments& arguments) {
   if (!arguments.json.empty() && arguments.json == arguments.csv) {
     throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
   }
+  refuse_overwriting("--json", arguments.json, arguments.scenarios->files);
+  refuse_overwriting("--csv", arguments.csv, arguments.scenarios->files);
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
   std::vector<ScenarioReports> reports = evaluate_scenarios(
       scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true});

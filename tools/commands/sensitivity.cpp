@@ -25,6 +25,7 @@ struct SensitivityArguments {
 };
 
 ExitStatus sensitivity(const SensitivityArguments& arguments) {
+  refuse_overwriting("--json", arguments.json, arguments.scenarios->files);
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
   std::vector<scenarios::RunSpec> runs;
   for (const scenarios::Scenario& scenario : scenarios) {

@@ -53,6 +53,31 @@ TEST_CASE("a tensor goes out when it is saved, and its reader waits for it to co
   CHECK(depends(program, in[2], InstanceId{4}));
 }
 
+TEST_CASE("past the host a tensor takes one transfer each way and no host memory") {
+  BlockStep step = BlockStep{}.build();
+  Offload offload = activations(kSsd);
+  offload.transport.ssd_path = Transport::SsdPath::kDirect;
+  const Program program = plan(step.graph, {}, offload, test::round_machine());
+  const auto& out = order(program, Stream::kNvmeWrite);
+  const auto& in = order(program, Stream::kNvmeFetch);
+  REQUIRE(out.size() == 3);
+  REQUIRE(in.size() == 3);
+  CHECK(order(program, Stream::kCopyOut).empty());
+  CHECK(order(program, Stream::kFetch).empty());
+  for (const Buffer& buffer : program.buffers) CHECK(buffer.tier != Tier::kHost);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    CHECK(instance(program, out[i]).bytes == 10'000_B);
+    CHECK(depends(program, out[i], InstanceId{i + 1}));
+    CHECK(depends(program, in[i], out[2 - i]));
+    CHECK(depends(program, InstanceId{4 + i}, in[i]));
+    // The drive's and PCIe's links, not DRAM.
+    const Path& path = program.paths[index(instance(program, in[i]).path)];
+    CHECK(path.weight[static_cast<std::size_t>(LinkKind::kNvmeRead)] == 1);
+    CHECK(path.weight[static_cast<std::size_t>(LinkKind::kPcieH2d)] == 1);
+    CHECK(path.weight[static_cast<std::size_t>(LinkKind::kDram)] == 0);
+  }
+}
+
 TEST_CASE("a tensor's HBM, its host memory and its HBM again belong to their users alone") {
   BlockStep step = BlockStep{}.build();
   const Program program = plan(step.graph, {}, activations(kHost), test::round_machine());
