@@ -54,6 +54,7 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](Machine& m) {
        more(m.gpu.matmul_16bit);
        more(m.gpu.matmul_32bit);
+       more(m.gpu.matmul_tf32);
      },
      [](const Machine& m) { return text_of(m.gpu.matmul_16bit); }},
     {"vector", "GPU vector rate", [](Machine& m) { more(m.gpu.vector_32bit); },
@@ -64,6 +65,8 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](const Machine& m) { return format_bytes(m.gpu.capacity); }},
     {"launch_latency", "launch latency", [](Machine& m) { less(m.gpu.launch_latency); },
      [](const Machine& m) { return text_of(m.gpu.launch_latency); }},
+    {"host_issue", "host's issue of operations", [](Machine& m) { less(m.host.issue); },
+     [](const Machine& m) { return text_of(m.host.issue); }},
     {"pcie_h2d", "PCIe in", [](Machine& m) { more_of(m.pcie, kIn); },
      [](const Machine& m) { return text_of(pcie_rates(m.pcie).h2d); }},
     {"pcie_d2h", "PCIe out", [](Machine& m) { more_of(m.pcie, kOut); },
