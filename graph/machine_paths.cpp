@@ -140,16 +140,6 @@ Route MachinePaths::from_ssd(Bytes) const { return route(Stream::kNvmeRead, nvme
 
 Route MachinePaths::to_ssd(Bytes) const { return route(Stream::kNvmeWrite, nvme_write, ssd_fixed); }
 
-std::vector<Route> MachinePaths::ssd_to_gpu(Bytes bytes) const {
-  if (ssd_to_gpu_direct == kNoPath) return {from_ssd(bytes), to_gpu(bytes)};
-  return {straight_to_gpu(bytes)};
-}
-
-std::vector<Route> MachinePaths::gpu_to_ssd(Bytes bytes) const {
-  if (gpu_to_ssd_direct == kNoPath) return {from_gpu(bytes), to_ssd(bytes)};
-  return {straight_to_ssd(bytes)};
-}
-
 Route MachinePaths::straight_to_gpu(Bytes) const {
   return route(Stream::kNvmeRead, ssd_to_gpu_direct, ssd_fixed);
 }

@@ -7,8 +7,6 @@
 // link. A copy from or to pageable memory passes it three times, and no faster than a core copies.
 // Whoever moves bytes asks for a route and makes an instance of it.
 
-#include <vector>
-
 #include "graph/ids.hpp"
 #include "graph/program_builder.hpp"
 #include "graph/transport.hpp"
@@ -42,12 +40,6 @@ struct MachinePaths {
   bool direct() const { return ssd_to_gpu_direct != kNoPath && gpu_to_ssd_direct != kNoPath; }
   Route straight_to_gpu(Bytes bytes) const;
   Route straight_to_ssd(Bytes bytes) const;
-
-  // Between SSD and GPU: one transfer where the drives reach the GPU; otherwise two, one after the
-  // other, through a buffer of that many bytes in host memory, which must be there from the start
-  // of the first to the end of the second.
-  std::vector<Route> ssd_to_gpu(Bytes bytes) const;
-  std::vector<Route> gpu_to_ssd(Bytes bytes) const;
 
   SimTime h2d_fixed{};
   SimTime d2h_fixed{};

@@ -16,7 +16,7 @@ bool keeps_parameters(const TrainingConfig& training, const Offload& offload) {
 }
 
 // Sizes of a bucket are whole multiples of its elements: all its parameters have one dtype.
-InstanceId CpuUpdate::update(const Bucket& bucket, std::string name) {
+CpuUpdateSpan CpuUpdate::update(const Bucket& bucket, const std::string& name) {
   CpuOptimizer kept = optimizer_;
   kept.rounds_parameters = writes_parameters();
   const std::int64_t elements = std::max<std::int64_t>(bucket.elements, 1);
@@ -43,15 +43,12 @@ InstanceId CpuUpdate::update(const Bucket& bucket, std::string name) {
     mover_.depend(update, *widened);
     mover_.use(*widened, wide);
     mover_.use(update, wide);
-    before_update_ = *widened;
-  } else {
-    before_update_ = update;
   }
   if (work.fresh > 0) {
     mover_.use(update, mover_.host(Category::kTemporaries, Bytes(bucket.elements * work.fresh),
                                    "temporaries of " + name));
   }
-  return update;
+  return {widened.value_or(update), update};
 }
 
 InstanceId CpuUpdate::add(const Bucket& bucket, std::string name) {

@@ -13,6 +13,13 @@ namespace tidemark {
 // optimizer's master weights.
 bool keeps_parameters(const TrainingConfig& training, const Offload& offload);
 
+// An update as the CPU does it: what reads the gradients as they arrived, and what ends it. The
+// same instance where nothing widens the gradients before.
+struct CpuUpdateSpan {
+  InstanceId first = kNoInstance;
+  InstanceId last = kNoInstance;
+};
+
 // The CPU's work on buckets of parameters, as instances that stream DRAM.
 class CpuUpdate {
  public:
@@ -38,9 +45,7 @@ class CpuUpdate {
   }
 
   // The optimizer's step.
-  InstanceId update(const Bucket& bucket, std::string name);
-  // The first of its instances: what reads the bucket's gradients as they arrived.
-  InstanceId first_of_update() const { return before_update_; }
+  CpuUpdateSpan update(const Bucket& bucket, const std::string& name);
   // Reads a bucket's gradients once, for their norm and for values that overflowed.
   InstanceId norm(const Bucket& bucket, std::string name);
   // Adds a bucket's gradients to those of earlier passes: two reads and a write of each, bound by
@@ -61,7 +66,6 @@ class CpuUpdate {
   PathId path_ = kNoPath;
   Bandwidth cap_;
   PathId sum_path_ = kNoPath;
-  InstanceId before_update_ = kNoInstance;  // of the last update
 };
 
 }  // namespace tidemark

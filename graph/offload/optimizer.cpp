@@ -94,8 +94,7 @@ class OptimizerOffload {
       pool_->begin(i, *read);
     }
     gradients_.bring_to_cpu(i);
-    const InstanceId update = cpu_.update(bucket, "update" + of_bucket(i));
-    const InstanceId first = cpu_.first_of_update();
+    const auto [first, update] = cpu_.update(bucket, "update" + of_bucket(i));
     gradients_.give_to_cpu(i, first);
     if (norm_) mover_.depend(first, *norm_);
     if (!offload_.overlap && !on_ssd_ && !offload_.delayed_update) {

@@ -80,27 +80,21 @@ TEST_CASE("a pageable copy reads and writes DRAM as well, as fast as a core, and
 TEST_CASE("drives that reach the GPU leave DRAM alone, others go through host memory") {
   const Machine machine = test::round_machine();
   const Planned through = planned(machine);
-  const auto bounced = through.paths.ssd_to_gpu(1_GB);
-  REQUIRE(bounced.size() == 2);
-  CHECK(bounced[0].path == through.paths.nvme_read);
-  CHECK(bounced[1].path == through.paths.h2d);
-  const auto back = through.paths.gpu_to_ssd(1_GB);
-  REQUIRE(back.size() == 2);
-  CHECK(back[0].path == through.paths.d2h);
-  CHECK(back[1].path == through.paths.nvme_write);
+  CHECK_FALSE(through.paths.direct());
+  CHECK_THROWS_AS(through.paths.straight_to_gpu(1_GB), InternalError);
+  CHECK(through.weight(through.paths.nvme_read, LinkKind::kDram) == 1);
 
   const Planned past = planned(machine, {.ssd_path = Transport::SsdPath::kDirect});
-  const auto in = past.paths.ssd_to_gpu(1_GB);
-  REQUIRE(in.size() == 1);
-  CHECK(in[0].stream == Stream::kNvmeRead);
-  CHECK(in[0].fixed == 100_us);
-  CHECK(past.weight(in[0].path, LinkKind::kDram) == 0);
-  CHECK(past.weight(in[0].path, LinkKind::kNvmeRead) == 1);
-  CHECK(past.weight(in[0].path, LinkKind::kPcieH2d) == 1);
-  const auto out = past.paths.gpu_to_ssd(1_GB);
-  REQUIRE(out.size() == 1);
-  CHECK(past.weight(out[0].path, LinkKind::kNvmeWrite) == 1);
-  CHECK(past.weight(out[0].path, LinkKind::kPcieD2h) == 1);
+  CHECK(past.paths.direct());
+  const Route in = past.paths.straight_to_gpu(1_GB);
+  CHECK(in.stream == Stream::kNvmeRead);
+  CHECK(in.fixed == 100_us);
+  CHECK(past.weight(in.path, LinkKind::kDram) == 0);
+  CHECK(past.weight(in.path, LinkKind::kNvmeRead) == 1);
+  CHECK(past.weight(in.path, LinkKind::kPcieH2d) == 1);
+  const Route out = past.paths.straight_to_ssd(1_GB);
+  CHECK(past.weight(out.path, LinkKind::kNvmeWrite) == 1);
+  CHECK(past.weight(out.path, LinkKind::kPcieD2h) == 1);
 }
 
 // Two transfers, one after the other: bytes over the reciprocals' sum. Calibrated on the drives'
@@ -119,7 +113,7 @@ TEST_CASE("reading into the GPU through host memory is as slow as DeepNVMe measu
     machine.pcie.both = machine.pcie.h2d + machine.pcie.d2h;
     const Planned plan = planned(machine);
     SimTime time{};
-    for (const Route& hop : plan.paths.ssd_to_gpu(1_GB)) {
+    for (const Route& hop : {plan.paths.from_ssd(1_GB), plan.paths.to_gpu(1_GB)}) {
       const bool drive = hop.stream == Stream::kNvmeRead;
       const Bandwidth rate = plan.capacity(drive ? LinkKind::kNvmeRead : LinkKind::kPcieH2d);
       time += hop.fixed + time_at_rate(1'000'000'000, rate.count);
@@ -176,7 +170,7 @@ TEST_CASE("without a bandwidth there is no path, and asking for it is an error")
   const Planned plan = planned(machine);
   CHECK(plan.paths.nvme_read == kNoPath);
   CHECK_THROWS_AS(plan.paths.from_ssd(1_B), InternalError);
-  CHECK_THROWS_AS(plan.paths.ssd_to_gpu(1_B), InternalError);
+  CHECK_THROWS_AS(plan.paths.straight_to_gpu(1_B), InternalError);
   CHECK_NOTHROW(plan.paths.to_gpu(1_B));
 }
 
