@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kMostRate = std::numeric_limits<std::int64_t>::max() / 4;
 
 // Of two bounds, 0 being none.
 std::int64_t tighter(std::int64_t a, std::int64_t b) {
@@ -17,7 +17,7 @@ std::int64_t tighter(std::int64_t a, std::int64_t b) {
 }
 
 std::int64_t clamped(Int128 rate) {
-  return static_cast<std::int64_t>(std::clamp<Int128>(rate, 1, kMost));
+  return static_cast<std::int64_t>(std::clamp<Int128>(rate, 1, kMostRate));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace tidemark::sim {
 namespace {
 
-constexpr Bytes kUnlimited{std::numeric_limits<std::int64_t>::max() / 4};
+constexpr Bytes kNoLimit{std::numeric_limits<std::int64_t>::max() / 4};
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Residency::Residency(const Program& program, const SimulateOptions& options)
     : program_(program), allocators_(options.allocators) {
   own_.reserve(kTierCount);  // ideal_ points into it
   for (std::size_t t = 0; t < kTierCount; ++t) {
-    own_.emplace_back(options.capacity == Capacity::kIgnored ? kUnlimited : program.capacity[t]);
+    own_.emplace_back(options.capacity == Capacity::kIgnored ? kNoLimit : program.capacity[t]);
     ideal_[t] =
         allocators_[t] == nullptr ? &own_[t] : dynamic_cast<IdealAllocator*>(allocators_[t]);
     all_ideal_ = all_ideal_ && ideal_[t] != nullptr;

@@ -148,7 +148,7 @@ std::vector<Change> allocator_settings(const RunSpec& run) {
     std::string_view value;
     std::string_view words;
   };
-  static constexpr auto kSettings = std::to_array<Setting>({
+  static constexpr auto kAllocatorSettings = std::to_array<Setting>({
       {"expandable_segments", "True", "segments that grow page by page"},
       {"max_split_size_mb", "128", "never split blocks above 128 MiB"},
       {"roundup_power2_divisions", "8", "round sizes up, so that freed blocks fit again"},
@@ -156,7 +156,7 @@ std::vector<Change> allocator_settings(const RunSpec& run) {
   std::vector<Change> found;
   if (run.allocator.kind != "caching") return found;
   const std::string& now = run.allocator.settings;
-  for (const Setting& setting : kSettings) {
+  for (const Setting& setting : kAllocatorSettings) {
     if (now.find(setting.key) != std::string::npos) continue;
     found.push_back(change(
         std::string(setting.words),

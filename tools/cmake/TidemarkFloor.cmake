@@ -7,10 +7,36 @@ target_compile_options(tidemark_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -ffp-contract=off
   $<$<BOOL:${TIDEMARK_WERROR}>:-Werror>)
 
+# tidemark_unity_groups(<target>): what a unity build (the preset `sanitize`, and whoever sets
+# CMAKE_UNITY_BUILD) compiles as one: files of a folder whose names begin with neighbouring letters,
+# so that a new file joins one group and moves no other.
+function(tidemark_unity_groups target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET source FILENAME file)
+    string(REGEX REPLACE "^.*/" "" folder "${folder}")
+    string(SUBSTRING "${file}" 0 1 letter)
+    foreach(group IN ITEMS abc defghijkl mnopq rstuvwxyz)
+      if(group MATCHES "${letter}")
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${group}")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+# tidemark_alone(<files>...): not for a unity build, because a name that is local to them means
+# something else in a neighbour.
+function(tidemark_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 function(tidemark_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 floor "" "" "SOURCES;DEPENDS;PUBLIC;PRIVATE")
   set(target tidemark_${name})
   add_library(${target} STATIC ${floor_SOURCES})
+  tidemark_unity_groups(${target})
   add_library(tidemark::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)

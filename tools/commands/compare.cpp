@@ -69,8 +69,6 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   return ExitStatus::kOk;
 }
 
-std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
-
 }  // namespace
 
 void add_compare(CLI::App& app, Action& action) {

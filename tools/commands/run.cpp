@@ -100,7 +100,6 @@ ExitStatus run(const RunArguments& arguments) {
 }
 
 // An unset variable in a script must not look like success.
-std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
 
 }  // namespace
 

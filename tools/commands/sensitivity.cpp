@@ -53,8 +53,6 @@ ExitStatus sensitivity(const SensitivityArguments& arguments) {
   return ExitStatus::kOk;
 }
 
-std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
-
 }  // namespace
 
 void add_sensitivity(CLI::App& app, Action& action) {

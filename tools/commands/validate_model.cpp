@@ -57,8 +57,6 @@ ExitStatus validate_model(const ValidateModelArguments& arguments) {
   return ExitStatus::kOk;
 }
 
-std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
-
 }  // namespace
 
 void add_validate_model(CLI::App& app, Action& action) {

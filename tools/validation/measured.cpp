@@ -199,7 +199,7 @@ class MeasuredReader {
     return std::nullopt;
   }
 
-  std::optional<Figure> read_figure(const scenarios::Entry& entry, bool of_run) {
+  std::optional<PublishedFigure> read_figure(const scenarios::Entry& entry, bool of_run) {
     const auto known = metrics();
     const auto metric = std::ranges::find_if(known, [&](const Metric& each) {
       return each.spec.name == entry.key &&
@@ -212,7 +212,7 @@ class MeasuredReader {
                          scenarios::suggestion(entry.key, names));
       return std::nullopt;
     }
-    Figure figure;
+    PublishedFigure figure;
     figure.metric = &*metric;
     const Value* value = &entry.value;
     if (entry.value.is_mapping()) {
@@ -230,14 +230,15 @@ class MeasuredReader {
     return figure;
   }
 
-  std::vector<Figure> read_figures(const Value* mapping, const scenarios::Mark& mark, bool of_run) {
-    std::vector<Figure> figures;
+  std::vector<PublishedFigure> read_figures(const Value* mapping, const scenarios::Mark& mark,
+                                            bool of_run) {
+    std::vector<PublishedFigure> figures;
     if (mapping == nullptr || !mapping->is_mapping()) {
       diagnostics_.error(mark, "measured: expected a mapping of metrics to values");
       return figures;
     }
     for (const scenarios::Entry& entry : mapping->entries) {
-      if (std::optional<Figure> figure = read_figure(entry, of_run)) {
+      if (std::optional<PublishedFigure> figure = read_figure(entry, of_run)) {
         figures.push_back(std::move(*figure));
       }
     }
@@ -275,7 +276,7 @@ class MeasuredReader {
   }
 
   void read_runs(MeasuredSource& source) {
-    std::vector<std::vector<Figure>> figures;
+    std::vector<std::vector<PublishedFigure>> figures;
     for (scenarios::Entry& entry : root_.entries) {
       if (entry.key != "strategies") continue;
       for (Value& strategy : entry.value.items) {
@@ -295,7 +296,7 @@ class MeasuredReader {
 
   void check_subtractions(const MeasuredSource& source) {
     for (const MeasuredCase& row : source.cases) {
-      for (const Figure& figure : row.figures) {
+      for (const PublishedFigure& figure : row.figures) {
         if (figure.minus.empty()) continue;
         const auto other = std::ranges::find(source.cases, figure.minus, &MeasuredCase::name);
         if (other != source.cases.end() && other->run.has_value()) continue;

@@ -34,7 +34,7 @@ std::span<const EmbeddedFile> measured_files();
 
 namespace tools {
 
-struct Figure {
+struct PublishedFigure {
   const Metric* metric = nullptr;
   double reference = 0;  // in seconds, bytes, units a second
   std::string written;   // as the source prints it
@@ -52,7 +52,7 @@ struct MeasuredCase {
   std::string name;
   std::optional<scenarios::RunSpec> run;
   std::optional<MeasuredComponent> component;
-  std::vector<Figure> figures;
+  std::vector<PublishedFigure> figures;
 };
 
 struct NotCovered {

@@ -24,7 +24,7 @@ constexpr auto kAims = std::to_array<Aim>({
     {FigureKind::kMemory, 0.03, 0.10, "allocations are deterministic; sources round to 0.1 GB"},
 });
 
-double simulate_figure(const Figure& figure, const MeasuredCase& row,
+double simulate_figure(const PublishedFigure& figure, const MeasuredCase& row,
                        const std::function<SimulatedRun&(const std::string&)>& run_of) {
   if (row.component) {
     return figure.metric->of_component(row.component->machine, row.component->work);
@@ -63,12 +63,12 @@ std::vector<ComparedFigure> compare(const MeasuredSource& source) {
   };
   const auto subtracted = [&](const std::string& name) {  // a step of it is still needed
     return std::ranges::any_of(source.cases, [&](const MeasuredCase& row) {
-      return std::ranges::find(row.figures, name, &Figure::minus) != row.figures.end();
+      return std::ranges::find(row.figures, name, &PublishedFigure::minus) != row.figures.end();
     });
   };
   std::vector<ComparedFigure> figures;
   for (const MeasuredCase& row : source.cases) {
-    for (const Figure& figure : row.figures) {
+    for (const PublishedFigure& figure : row.figures) {
       const double value = simulate_figure(figure, row, run_of);
       figures.push_back({source.name, source.provenance, row.name, figure.metric, figure.written,
                          figure.minus, figure.reference, value,
