@@ -15,7 +15,7 @@
 namespace tidemark::scenarios {
 namespace {
 
-std::string in_quotes(std::string_view text) {
+std::string in_double_quotes(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -65,7 +65,7 @@ class Writer {
   template <class Enum>
   void choice(const std::string& key, Enum value) {
     const OptionSpec& option = find_option(options_of(path_), key);
-    write(key, in_quotes(option.choices[static_cast<std::size_t>(value)]));
+    write(key, in_double_quotes(option.choices[static_cast<std::size_t>(value)]));
   }
 
   void choices(const std::string& key, std::uint32_t bits) {
@@ -88,7 +88,7 @@ class Writer {
 };
 
 void write_name(Writer& writer, const std::string& name) {
-  if (name != "custom" && !is_device_file(name)) writer.write("base", in_quotes(name));
+  if (name != "custom" && !is_device_file(name)) writer.write("base", in_double_quotes(name));
 }
 
 void write_model(Writer& writer, const ModelConfig& model) {
@@ -248,12 +248,12 @@ void write_moves(Writer& writer, const Offload& offload) {
 
 void write_choices(Writer& writer, const RunSpec& run) {
   writer.section("allocator");
-  writer.write("kind", in_quotes(run.allocator.kind));
+  writer.write("kind", in_double_quotes(run.allocator.kind));
   if (!run.allocator.settings.empty()) {
-    writer.write("settings", in_quotes(run.allocator.settings));
+    writer.write("settings", in_double_quotes(run.allocator.settings));
   }
   writer.section("checkpoint");
-  writer.write("policy", in_quotes(run.checkpoint_policy));
+  writer.write("policy", in_double_quotes(run.checkpoint_policy));
   write_policy_options(writer, run);
   writer.section("offload");
   writer.choice("optimizer", run.offload.optimizer);
@@ -283,8 +283,8 @@ std::string resolved_yaml(const RunSpec& run) {
   write_training(writer, run.training, run.kernels);
   write_hardware(writer, run.machine);
   write_choices(writer, run);
-  return "name: " + in_quotes(run.strategy) + "\n" + writer.take() +
-         "strategies:\n  - name: " + in_quotes(run.strategy) + "\n";
+  return "name: " + in_double_quotes(run.strategy) + "\n" + writer.take() +
+         "strategies:\n  - name: " + in_double_quotes(run.strategy) + "\n";
 }
 
 }  // namespace tidemark::scenarios
