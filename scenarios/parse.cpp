@@ -253,6 +253,12 @@ bool tab_indents(const Source& source, int line) {
   return tab != std::string::npos && tab < text.find_first_not_of(" \t");
 }
 
+// yaml-cpp 0.8 names the anchor that is missing, 0.7 does not: the column points at it either way.
+std::string words_of(const YAML::Exception& error) {
+  constexpr std::string_view kNoAnchor = "the referenced anchor is not defined";
+  return error.msg.starts_with(kNoAnchor) ? std::string(kNoAnchor) : error.msg;
+}
+
 Value parse_text(const std::shared_ptr<const Source>& source, const std::string& text,
                  Diagnostics& diagnostics) {
   Builder builder(source, text, diagnostics);
@@ -266,7 +272,7 @@ Value parse_text(const std::shared_ptr<const Source>& source, const std::string&
     const Mark mark = builder.place(error.mark);
     diagnostics.error(mark, tab_indents(*source, mark.line)
                                 ? "a tab in the indentation: YAML wants spaces"
-                                : "not valid YAML: " + error.msg);
+                                : "not valid YAML: " + words_of(error));
   }
   Value root = builder.take();
   if (!root.mark.source) root.mark.source = source;
