@@ -62,6 +62,8 @@ ModelConfig read_mapping(const Value& mapping, Diagnostics& diagnostics, bool co
 
 }  // namespace
 
+std::span<const std::string_view> keys_of_every_model() { return kRequired; }
+
 ModelConfig read_model(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics) {
   const Value user = expand_short_form(section, "model");
   const Value* base = user.find("base");

@@ -2,6 +2,9 @@
 // One function a section of a scenario: from its tree, through its table, to the plain data of the
 // lower floors. Each reports what is wrong and returns what it could read.
 
+#include <span>
+#include <string_view>
+
 #include "graph/model.hpp"
 #include "graph/offload.hpp"
 #include "hardware/machine.hpp"
@@ -12,6 +15,8 @@
 
 namespace tidemark::scenarios {
 
+// That a model without a base has to state.
+std::span<const std::string_view> keys_of_every_model();
 ModelConfig read_model(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics);
 // sequence is 0 where it is not stated.
 TrainingConfig read_training(const Value& section, Diagnostics& diagnostics);

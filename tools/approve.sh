@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes tests/golden and tools/measured/README.md anew from what the release build prints: look at the difference, then commit it.
+# Writes tests/golden, tools/measured/README.md and tools/schema/*.json anew from what the release build
+# prints: look at the difference, then commit it.
 #   tools/approve.sh [SCENARIO…]     names below scenarios/, without .yaml; all that are there if none
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,4 +17,7 @@ for name in "$@"; do
     --json "tests/golden/$name.json" --csv "tests/golden/$name.csv" >"tests/golden/$name.txt"
 done
 build/release/tools/tidemark validate-model --markdown >tools/measured/README.md
-git --no-pager diff --stat -- tests/golden tools/measured/README.md
+for schema in scenario result; do
+  build/release/tools/tidemark schema "$schema" >"tools/schema/$schema.schema.json"
+done
+git --no-pager diff --stat -- tests/golden tools/measured/README.md tools/schema

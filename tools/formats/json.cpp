@@ -5,6 +5,7 @@
 
 #include "tidemark/version.hpp"
 #include "tools/formats/format.hpp"
+#include "tools/schema/schema.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -210,7 +211,7 @@ Json run_json(const Report& report) {
 Json scenario_json(const ScenarioReports& scenario) {
   Json runs = Json::array();
   for (const Report& report : scenario.runs) runs.push_back(run_json(report));
-  return {{"tidemark", kVersion}, {"scenario", scenario.name}, {"runs", std::move(runs)}};
+  return {{"tidemark", kVersion}, {"schema", kResultVersion}, {"scenario", scenario.name}, {"runs", std::move(runs)}};
 }
 
 }  // namespace
