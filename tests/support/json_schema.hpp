@@ -63,6 +63,18 @@ class JsonSchema {
         std::ranges::count_if(schemas, [&](const Json& schema) { return fits(schema, value); }));
   }
 
+  // Those of the alternative that has fewest.
+  void add_nearest(const Json& schemas, const Json& value, const std::string& at,
+                   Faults& faults) const {
+    Faults nearest;
+    for (const Json& schema : schemas) {
+      Faults found;
+      check(schema, value, at, found);
+      if (nearest.empty() || found.size() < nearest.size()) nearest = std::move(found);
+    }
+    faults.insert(faults.end(), nearest.begin(), nearest.end());
+  }
+
   void check(const Json& schema, const Json& value, const std::string& at, Faults& faults) const {
     if (schema.is_boolean()) {
       if (!schema.get<bool>()) faults.push_back(at + ": false");
@@ -99,7 +111,7 @@ class JsonSchema {
     } else if (keyword == "const") {
       met = value == argument;
     } else if (keyword == "anyOf") {
-      met = count_of(argument, value) > 0;
+      if (count_of(argument, value) == 0) add_nearest(argument, value, at, faults);
     } else if (keyword == "oneOf") {
       met = count_of(argument, value) == 1;
     } else if (keyword == "not") {

@@ -199,7 +199,7 @@ Json out_of_memory() {
 
 Json change() {
   return object({{"words", text("")},
-                 {"yaml", text("to be pasted into a scenario")},
+                 {"yaml", list(text("a line"), "to be pasted into a scenario")},
                  {"set", list(text("KEY=VALUE of --set"), "")},
                  {"alters_training", flag("what is learnt is not the same")}},
                 "");
