@@ -126,7 +126,7 @@ TEST_CASE("ops that may not change places are joined by a path, and only such op
     const StepGraph graph = step.finish();
     const Edges edges = edges_of(dependency_graph(graph));
 
-    std::vector<std::vector<bool>> reaches(ops, std::vector<bool>(ops, false));
+    std::vector<std::vector<char>> reaches(ops, std::vector<char>(ops, false));
     for (const auto& [from, to] : edges) {
       REQUIRE(from < to);
       REQUIRE(conflict(graph, OpId{from}, OpId{to}));
