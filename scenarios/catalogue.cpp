@@ -9,6 +9,7 @@
 #include "hardware/ensure.hpp"
 #include "scenarios/options.hpp"
 #include "scenarios/parse.hpp"
+#include "scenarios/reader.hpp"
 #include "scenarios/suggest.hpp"
 
 namespace tidemark::scenarios {
@@ -36,41 +37,67 @@ std::string text_at(const Value& file, std::string_view key) {
   return found != nullptr && found->is_scalar() ? found->text : std::string();
 }
 
-// Without what describes the entry; {value: X, source: Y} becomes X.
-Value figures_of(const Value& file) {
-  if (const Value* value = file.find("value")) return *value;
+// Without what describes the entry; {value: X, source: Y} becomes X. Other keys beside a value are
+// reported.
+Value figures_of(const Value& file, Diagnostics& diagnostics, const std::string& name = "") {
+  if (const Value* value = file.find("value")) {
+    Reader reader(file, name.empty() ? "a figure" : "the figure " + name, diagnostics);
+    for (const char* known : {"value", "source"}) reader.find(known);
+    reader.finish();
+    return *value;
+  }
   if (!file.is_mapping()) return file;
   Value figures = empty_mapping(file.mark);
   for (const Entry& entry : file.entries) {
-    if (entry.key == "kind" || entry.key == "description" || entry.key == "source") continue;
-    figures.entries.push_back({entry.key, entry.mark, figures_of(entry.value)});
+    if (entry.key == "source") continue;
+    if (name.empty() && (entry.key == "kind" || entry.key == "description")) continue;
+    figures.entries.push_back(
+        {entry.key, entry.mark, figures_of(entry.value, diagnostics, in_quotes(entry.key))});
   }
   return figures;
 }
 
+// Puts entries side by side, each of which may be written once.
+void add_entries(Value& mapping, const std::vector<Entry>& entries, Diagnostics& diagnostics) {
+  for (const Entry& entry : entries) {
+    if (mapping.find(entry.key) != nullptr) {
+      diagnostics.error(entry.mark, in_quotes(entry.key) + " is written twice",
+                        "beside the other keys, and in a section of its own");
+      continue;
+    }
+    mapping.entries.push_back(entry);
+  }
+}
+
 // A GPU's figures, sorted into the sections of `hardware:`. Its file has the figures of the chip
 // and of its memory side by side, and `defaults` names the machine that it usually sits in.
-Value hardware_of(const Value& figures) {
+Value hardware_of(const Value& figures, Diagnostics& diagnostics) {
   Value hardware = empty_mapping(figures.mark);
   Value gpu = empty_mapping(figures.mark);
   Value hbm = empty_mapping(figures.mark);
   for (const Entry& entry : figures.entries) {
+    const bool whole = entry.value.is_mapping();
     if (has_row("hardware.gpu", entry.key)) {
-      gpu.entries.push_back(entry);
+      add_entries(gpu, {entry}, diagnostics);
     } else if (has_row("hardware.hbm", entry.key)) {
-      hbm.entries.push_back(entry);
+      add_entries(hbm, {entry}, diagnostics);
     } else if (entry.key == "defaults") {
-      for (const Entry& part : entry.value.entries) hardware.entries.push_back(part);
-    } else if ((entry.key == "gpu" || entry.key == "hbm") && entry.value.is_mapping()) {
-      Value& section = entry.key == "gpu" ? gpu : hbm;  // written as below `hardware:`
-      section.entries.insert(section.entries.end(), entry.value.entries.begin(),
-                             entry.value.entries.end());
+      if (whole) {
+        add_entries(hardware, entry.value.entries, diagnostics);
+      } else {
+        diagnostics.error(
+            entry.value.mark,
+            "defaults: expected host, ssd and pcie with names, found " + describe(entry.value));
+      }
+    } else if ((entry.key == "gpu" || entry.key == "hbm") && whole) {
+      // Written as below `hardware:`.
+      add_entries(entry.key == "gpu" ? gpu : hbm, entry.value.entries, diagnostics);
     } else {
-      hardware.entries.push_back(entry);
+      add_entries(hardware, {entry}, diagnostics);
     }
   }
-  if (!gpu.entries.empty()) hardware.entries.push_back({"gpu", figures.mark, std::move(gpu)});
-  if (!hbm.entries.empty()) hardware.entries.push_back({"hbm", figures.mark, std::move(hbm)});
+  if (!gpu.entries.empty()) add_entries(hardware, {{"gpu", figures.mark, gpu}}, diagnostics);
+  if (!hbm.entries.empty()) add_entries(hardware, {{"hbm", figures.mark, hbm}}, diagnostics);
   return hardware;
 }
 
@@ -111,7 +138,7 @@ const Value* Catalogue::model(const std::string& name, const Mark& mark) {
   }
   const auto entry = entries_.find("model " + name);
   if (entry != entries_.end()) return &entry->second;
-  Value figures = figures_of(file(kModels, *found));
+  Value figures = figures_of(file(kModels, *found), diagnostics_);
   return &entries_.emplace("model " + name, std::move(figures)).first->second;
 }
 
@@ -129,8 +156,8 @@ const Value* Catalogue::device(const std::string& kind, const std::string& name,
   }
   const auto entry = entries_.find(kind + " " + name);
   if (entry != entries_.end()) return &entry->second;
-  Value figures = figures_of(file(kDevices, *found));
-  if (kind == "gpu") figures = hardware_of(figures);
+  Value figures = figures_of(file(kDevices, *found), diagnostics_);
+  if (kind == "gpu") figures = hardware_of(figures, diagnostics_);
   return &entries_.emplace(kind + " " + name, std::move(figures)).first->second;
 }
 
@@ -166,9 +193,15 @@ const Value* Catalogue::device_file(const std::string& kind, const std::string& 
   const std::string key = kind + " " + path_of(name, mark);
   const auto entry = entries_.find(key);
   if (entry != entries_.end()) return &entry->second;
-  Value figures = figures_of(*found);
-  if (kind == "gpu") figures = hardware_of(figures);
+  Value figures = figures_of(*found, diagnostics_);
+  if (kind == "gpu") figures = hardware_of(figures, diagnostics_);
   return &entries_.emplace(key, std::move(figures)).first->second;
+}
+
+std::vector<std::string> Catalogue::user_files() const {
+  std::vector<std::string> names;
+  for (const auto& [path, read] : user_files_) names.push_back(path);
+  return names;
 }
 
 std::string Catalogue::description(const std::string& name, const Mark& mark) {

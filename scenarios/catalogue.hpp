@@ -47,6 +47,9 @@ class Catalogue {
   // Of a device that there is; empty where a user's file states none.
   std::string description(const std::string& name, const Mark& mark);
 
+  // Files of the user's that were asked for.
+  std::vector<std::string> user_files() const;
+
   std::vector<CatalogueEntry> models();
   std::vector<CatalogueEntry> devices();
 

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "hardware/quantity.hpp"
+#include "scenarios/hardware_checks.hpp"
 #include "scenarios/offload_checks.hpp"
 #include "scenarios/options.hpp"
 #include "scenarios/sizes.hpp"
@@ -176,6 +177,7 @@ void check_run(const RunSpec& run, const Value& tree, const LoadLimits& limits,
   check.rounding();
   check.heads();
   check.sequence();
+  check_hardware(run, tree, diagnostics);
   check_offload(run, tree, diagnostics);
   if (diagnostics.reported() != before) return;
   if (check.sizes()) check.memory(limits);

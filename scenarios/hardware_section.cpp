@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hardware/decimal.hpp"
+#include "hardware/quantity.hpp"
 
 #include "scenarios/option_values.hpp"
 #include "scenarios/options.hpp"
@@ -26,44 +27,63 @@ struct Part {
   std::string name = "custom";
   std::string description;
   Value mapping;
+  Value written;  // of `mapping`, what is the user's: the scenario's keys over those of a file
   bool complete = true;  // false: the entry is unknown, which has been reported
 };
 
+Value nothing_at(const Mark& mark) {
+  Value nothing;
+  nothing.kind = Value::Kind::kMapping;
+  nothing.mark = mark;
+  return nothing;
+}
+
 // What stands below `base`: a catalogue entry, or a file of the user's over its own base.
-std::optional<Value> find_base(const Value& base, const std::string& path, const char* kind,
-                               Context context) {
+struct Base {
+  Value all;
+  Value file;  // the file's own keys
+};
+
+std::optional<Base> find_base(const Value& base, const std::string& path, const char* kind,
+                              Context context) {
   if (!is_device_file(base.text)) {
     const Value* entry = context.catalogue.device(kind, base.text, base.mark);
-    return entry != nullptr ? std::optional(*entry) : std::nullopt;
+    if (entry == nullptr) return std::nullopt;
+    return Base{*entry, nothing_at(base.mark)};
   }
   const Value* file = context.catalogue.device_file(kind, base.text, base.mark);
   if (file == nullptr) return std::nullopt;
   const Value* below = file->find("base");
-  if (below == nullptr) return *file;
+  if (below == nullptr) return Base{*file, *file};
   if (is_device_file(below->text)) {
     context.diagnostics.error(below->mark, "the base of a device file is in the catalogue");
     return std::nullopt;
   }
   const Value* entry = context.catalogue.device(kind, below->text, below->mark);
-  return entry != nullptr ? std::optional(merge(*entry, *file, path)) : std::nullopt;
+  if (entry == nullptr) return std::nullopt;
+  return Base{merge(*entry, *file, path), *file};
 }
 
-Part resolve(const Value& section, const std::string& path, const char* kind, Context context) {
+// `written` is the part of `section` that is the user's.
+Part resolve(const Value& section, const Value& written, const std::string& path, const char* kind,
+             Context context) {
   Part part;
   part.mapping = expand_short_form(section, path);
+  part.written = expand_short_form(written, path);
   const Value* base = part.mapping.find("base");
   if (base == nullptr || !base->is_scalar()) {
     part.complete = base == nullptr;
     return part;
   }
   part.name = base->text;
-  const std::optional<Value> known = find_base(*base, path, kind, context);
+  const std::optional<Base> known = find_base(*base, path, kind, context);
   if (!known) {
     part.complete = false;
     return part;
   }
   part.description = context.catalogue.description(base->text, base->mark);
-  part.mapping = merge(*known, part.mapping, path);
+  part.mapping = merge(known->all, part.mapping, path);
+  part.written = merge(known->file, part.written, path);
   return part;
 }
 
@@ -90,11 +110,15 @@ OptionValues read_part(const Value& mapping, const std::string& path, bool compl
 }
 
 Value at(const Value& mapping, const char* key) {
-  if (const Value* found = mapping.find(key)) return *found;
-  Value nothing;
-  nothing.kind = Value::Kind::kMapping;
-  nothing.mark = mapping.mark;
-  return nothing;
+  const Value* found = mapping.find(key);
+  return found != nullptr ? *found : nothing_at(mapping.mark);
+}
+
+// A figure that the user wrote and that cannot be, beside the part's other figures.
+void refuse(const Part& part, const char* key, bool wrong, const std::string& message,
+            const std::string& advice, Context context) {
+  const Value* written = part.written.find(key);
+  if (wrong && written != nullptr) context.diagnostics.error(written->mark, message, advice);
 }
 
 void read_gpu(const Part& whole, Machine& machine, Context context) {
@@ -144,6 +168,9 @@ void read_host(const Part& part, Host& host, Context context) {
   values.update("copy", host.copy);
   values.update("update_share", host.update_share);
   values.update("issue", host.issue);
+  refuse(part, "vector", host.vector % 32 != 0,
+         "vector: " + std::to_string(host.vector) + " bits are no whole number of fp32 elements",
+         "a multiple of 32", context);
 }
 
 void read_ssd(const Part& part, Ssd& ssd, Context context) {
@@ -161,11 +188,19 @@ void read_ssd(const Part& part, Ssd& ssd, Context context) {
   values.update("request", ssd.request);
   values.update("in_flight", ssd.in_flight);
   values.update("endurance", ssd.endurance);
+  refuse(part, "sustained", ssd.sustained > ssd.write && ssd.write.count > 0,
+         "sustained: " + format_bandwidth(ssd.sustained) +
+             " are more than the drive writes into its cache, " + format_bandwidth(ssd.write),
+         "at most write", context);
+  refuse(part, "both", ssd.both > ssd.read + ssd.write, "both: more than read and write together",
+         "their sum is the default", context);
+  // Those of the catalogue may belong to a faster drive than the user's.
+  if (ssd.sustained.count > 0) ssd.sustained = std::min(ssd.sustained, ssd.write);
+  if (ssd.both.count > 0) ssd.both = std::min(ssd.both, ssd.read + ssd.write);
 }
 
-// `written` is what the scenario says, without the catalogue: a direction written there also
-// changes the total of both, unless that is written too.
-void read_pcie(const Part& part, const Value& written, Pcie& pcie, Context context) {
+// A direction that the user wrote also changes the total of both, unless that is written too.
+void read_pcie(const Part& part, Pcie& pcie, Context context) {
   pcie.name = part.name;
   pcie.description = part.description;
   const OptionValues values = read_part(part.mapping, "hardware.pcie", part.complete, context);
@@ -187,17 +222,20 @@ void read_pcie(const Part& part, const Value& written, Pcie& pcie, Context conte
                               "numa: remote needs remote_h2d and remote_d2h, which " +
                                   in_quotes(pcie.name) + " does not state");
   }
-  const bool direction_written = written.find("h2d") != nullptr || written.find("d2h") != nullptr;
-  if (!values.has("both") || (direction_written && written.find("both") == nullptr)) {
+  const auto written = [&](const char* key) { return part.written.find(key) != nullptr; };
+  const bool direction_written = written("h2d") || written("d2h");
+  if (!values.has("both") || (direction_written && !written("both"))) {
     pcie.both = pcie.h2d + pcie.d2h;
   }
+  refuse(part, "both", pcie.both > pcie.h2d + pcie.d2h, "both: more than h2d and d2h together",
+         "their sum is the default where one of them is written", context);
 }
 
 }  // namespace
 
 Machine read_hardware(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics) {
   const Context context{catalogue, diagnostics};
-  const Part whole = resolve(section, "hardware", "gpu", context);
+  const Part whole = resolve(section, section, "hardware", "gpu", context);
   Reader reader(whole.mapping, "hardware", diagnostics);
   const OptionValues parts(reader, options_of("hardware"));
   reader.finish();
@@ -208,12 +246,12 @@ Machine read_hardware(const Value& section, Catalogue& catalogue, Diagnostics& d
   read_gpu(whole, machine, context);
   if (!whole.complete) return machine;  // which parts belong to it is not known
   const auto part = [&](const char* key) {
-    return resolve(at(whole.mapping, key), std::string("hardware.") + key, key, context);
+    return resolve(at(whole.mapping, key), at(whole.written, key), std::string("hardware.") + key,
+                   key, context);
   };
   read_host(part("host"), machine.host, context);
   read_ssd(part("ssd"), machine.ssd, context);
-  const Value user = expand_short_form(section, "hardware");
-  read_pcie(part("pcie"), at(user, "pcie"), machine.pcie, context);
+  read_pcie(part("pcie"), machine.pcie, context);
   return machine;
 }
 

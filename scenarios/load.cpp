@@ -83,6 +83,14 @@ class Loader {
   Loader(const LoadLimits& limits, Diagnostics& diagnostics)
       : limits_(limits), diagnostics_(diagnostics), catalogue_(diagnostics), import_(diagnostics) {}
 
+  // Files of the user's that were read on the way.
+  std::vector<std::string> files() const {
+    std::vector<std::string> names = catalogue_.user_files();
+    const std::vector<std::string> models = import_.files();
+    names.insert(names.end(), models.begin(), models.end());
+    return names;
+  }
+
   // What is written is checked even where every strategy overrides it.
   void check_sections(const Value& base) {
     for (const Entry& section : base.entries) read_section(section.key, section.value);
@@ -109,6 +117,10 @@ class Loader {
       entry.value = imported->model;
       run.model = read_model(entry.value, catalogue_, diagnostics_);
     }
+    for (Entry& entry : tree.entries) {
+      if (entry.key == "offload") entry.value = flatten_offload(entry.value, diagnostics_);
+    }
+    add_preset_checkpoint(tree);
     run.training = read_training(section("training"), diagnostics_);
     run.kernels = read_kernels(section("kernels"), diagnostics_);
     if (tree.find("hardware") != nullptr) {
@@ -224,6 +236,8 @@ Scenario load(const Value& root, Diagnostics& diagnostics, const std::vector<Ove
   loader.check_sections(base);
   scenario.runs = read_runs(base, strategies, sweep, sets, points, loader, diagnostics);
   diagnostics.throw_if_any();
+  scenario.inputs = loader.files();
+  scenario.inputs.insert(scenario.inputs.begin(), scenario.file);
   return scenario;
 }
 

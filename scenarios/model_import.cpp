@@ -63,6 +63,12 @@ const ModelImport::File& ModelImport::file(const std::string& path) {
   return read;
 }
 
+std::vector<std::string> ModelImport::files() const {
+  std::vector<std::string> names;
+  for (const auto& [path, read] : files_) names.push_back(path);
+  return names;
+}
+
 std::optional<ImportedModel> ModelImport::import(const Value& section) {
   const Value* named = section.find("hf_config");
   if (named == nullptr) return ImportedModel{section, std::nullopt};

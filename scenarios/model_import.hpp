@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "graph/model.hpp"
 #include "scenarios/diagnostic.hpp"
@@ -25,6 +26,9 @@ class ModelImport {
   // The section as it is where it names no file. A path is relative to the file that names it, and
   // to the working folder where --set does. Nothing: the file is no use, which has been reported.
   std::optional<ImportedModel> import(const Value& section);
+
+  // The files that were asked for.
+  std::vector<std::string> files() const;
 
  private:
   struct File {

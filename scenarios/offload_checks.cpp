@@ -18,6 +18,11 @@ bool moves_parameters(const RunSpec& run) {
   return run.offload.parameters.to != ParameterOffload::To::kGpu;
 }
 
+bool moves_anything(const RunSpec& run) {
+  return run.offload.moves_states() || run.offload.moves_gradients() || moves_parameters(run) ||
+         run.offload.activations.to != ActivationOffload::To::kGpu;
+}
+
 struct Row {
   std::string_view key;  // of the section offload: what is refused
   bool (*wrong)(const RunSpec&);
@@ -103,6 +108,23 @@ constexpr auto kRows = std::to_array<Row>({
               r.offload.transport.memory == Transport::HostMemory::kPageable;
      },
      "pinned_pool: the memory is pageable, and not rounded", "pinned_pool: exact"},
+    {"memory",
+     [](const RunSpec& r) {
+       return r.offload.transport.memory == Transport::HostMemory::kPageable && !moves_anything(r);
+     },
+     "memory: nothing is copied from or to the host", "optimizer: host, or another part"},
+    {"pinned_pool",
+     [](const RunSpec& r) {
+       return r.offload.transport.pinned_pool == Transport::PinnedPool::kPowerOfTwo &&
+              !moves_anything(r);
+     },
+     "pinned_pool: nothing lies in host memory", "optimizer: host, or another part"},
+    {"gradients_leave",
+     [](const RunSpec& r) {
+       return r.offload.gradients_leave == Offload::GradientsLeave::kAfterBackward &&
+              !r.offload.moves_states() && !r.offload.moves_gradients();
+     },
+     "gradients_leave: no gradients leave the GPU", "optimizer: host or ssd"},
     {"parameters",
      [](const RunSpec& r) {
        return moves_parameters(r) && (!r.offload.updates_on_cpu() || r.offload.fraction != 1);

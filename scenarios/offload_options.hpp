@@ -112,4 +112,29 @@ inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
              "the drives and the GPU"},
 });
 
+// Rows of kOffloadOptions that may also be written below `optimizer` or `gradients`, after `to`.
+template <std::size_t kCount>
+consteval std::array<OptionSpec, kCount + 1> offload_rows(
+    const std::array<std::string_view, kCount>& names, std::string_view place) {
+  const auto row = [](std::string_view name) {
+    for (const OptionSpec& option : kOffloadOptions) {
+      if (option.name == name) return option;
+    }
+    throw "no such option";  // does not compile
+  };
+  std::array<OptionSpec, kCount + 1> rows{};
+  rows[0] = row(place);
+  rows[0].name = "to";
+  for (std::size_t i = 0; i < kCount; ++i) rows[i + 1] = row(names[i]);
+  return rows;
+}
+
+inline constexpr auto kOptimizerOptions =
+    offload_rows(std::to_array<std::string_view>(
+                     {"gradients_leave", "bucket", "buffers", "update_on", "fraction", "overlap",
+                      "delayed_update", "cpu_kernel", "upcast", "clip"}),
+                 "optimizer");
+inline constexpr auto kGradientsOptions = offload_rows(
+    std::to_array<std::string_view>({"gradients_leave", "accumulate_on"}), "gradients");
+
 }  // namespace tidemark::scenarios

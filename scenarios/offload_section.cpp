@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "hardware/decimal.hpp"
 #include "scenarios/moves_section.hpp"
 #include "scenarios/option_values.hpp"
@@ -26,6 +31,28 @@ Value settings_of(const Preset& preset, const Mark& mark) {
   return mapping;
 }
 
+// Keys below `part` ("optimizer") move up beside it; `to` becomes the part's own value.
+void flatten_part(Value& offload, std::string_view part, Diagnostics& diagnostics) {
+  const auto found = std::ranges::find(offload.entries, part, &Entry::key);
+  if (found == offload.entries.end() || !found->value.is_mapping()) return;
+  const Value mapping = std::move(found->value);
+  offload.entries.erase(found);
+  const std::string path = "offload." + std::string(part);
+  Reader reader(mapping, path, diagnostics);
+  for (const OptionSpec& option : options_of(path)) {
+    const Value* value = reader.find(option.name);
+    if (value == nullptr) continue;
+    const std::string key(option.name == "to" ? part : option.name);
+    if (offload.find(key) != nullptr) {
+      diagnostics.error(value->mark, key + ": written in offload and again in " + path,
+                        "leave one of them out");
+      continue;
+    }
+    offload.entries.push_back({key, value->mark, *value});
+  }
+  reader.finish();
+}
+
 // Keys that are written lie over those of the preset.
 Value over_preset(const Value& section, Diagnostics& diagnostics) {
   Value written = expand_short_form(section, "offload");
@@ -42,8 +69,35 @@ Value over_preset(const Value& section, Diagnostics& diagnostics) {
 
 }  // namespace
 
+Value flatten_offload(const Value& section, Diagnostics& diagnostics) {
+  Value flat = section;
+  for (const std::string_view part : {"optimizer", "gradients"}) {
+    flatten_part(flat, part, diagnostics);
+  }
+  return flat;
+}
+
+void add_preset_checkpoint(Value& tree) {
+  const Value* offload = tree.find("offload");
+  if (offload == nullptr) return;
+  const Value written = expand_short_form(*offload, "offload");
+  const Value* name = written.find("preset");
+  const Preset* preset = name != nullptr && name->is_scalar() ? find_preset(name->text) : nullptr;
+  if (preset == nullptr || preset->checkpoint.empty()) return;
+  Value policy;
+  policy.kind = Value::Kind::kScalar;
+  policy.mark = name->mark;
+  policy.text = preset->checkpoint;
+  const auto found = std::ranges::find(tree.entries, "checkpoint", &Entry::key);
+  if (found == tree.entries.end()) {
+    tree.entries.push_back({"checkpoint", policy.mark, std::move(policy)});
+  } else {
+    found->value = merge(policy, found->value, "checkpoint");
+  }
+}
+
 Offload read_offload(const Value& section, Diagnostics& diagnostics) {
-  const Value mapping = over_preset(section, diagnostics);
+  const Value mapping = over_preset(flatten_offload(section, diagnostics), diagnostics);
   Reader reader(mapping, "offload", diagnostics);
   const OptionValues values(reader, options_of("offload"));
   reader.finish();

@@ -227,6 +227,10 @@ constexpr auto kSections = std::to_array<Section>({
     {"allocator", "how GPU memory is handed out", "kind", kAllocatorOptions},
     {"checkpoint", "which blocks are recomputed", "policy", kCheckpointOptions},
     {"offload", "what leaves the GPU", "preset", kOffloadOptions},
+    {"offload.optimizer", "a mapping for optimizer states, or the same keys in offload itself",
+     "to", kOptimizerOptions},
+    {"offload.gradients", "a mapping for gradients, or the same keys in offload itself", "to",
+     kGradientsOptions},
     {"offload.activations", "tensors that forward saves for backward", "to", kActivationsOptions},
     {"offload.parameters", "weights, fetched block by block", "to", kParametersOptions},
 });

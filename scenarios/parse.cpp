@@ -61,7 +61,7 @@ class Builder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) {
-      diagnostics_.error(place(mark), "a second document; a scenario is one document");
+      diagnostics_.error(place(mark), "a second document; a file has one");
       throw Stop{};
     }
   }
@@ -313,7 +313,7 @@ Value parse(const std::shared_ptr<const Source>& source, Diagnostics& diagnostic
   const std::size_t faults = diagnostics.size();
   Value root = parse_text(source, source->text, diagnostics);
   if (root.kind == Value::Kind::kNull && diagnostics.size() == faults) {
-    diagnostics.error({source}, "the scenario is empty");
+    diagnostics.error({source}, "the file is empty");
   }
   return root;
 }

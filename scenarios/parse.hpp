@@ -21,7 +21,8 @@ std::optional<std::string> read_file(const std::string& path, const std::string&
 
 // The bytes of a file. Throws ScenarioError when it cannot be read, is a folder, or is longer than
 // kMostFileBytes.
-std::shared_ptr<const Source> read_source(const std::string& path);
+std::shared_ptr<const Source> read_source(const std::string& path,
+                                          const std::string& what = "a scenario");
 
 // One document. Reports duplicate keys, merge keys, tags, aliases to themselves, a second document,
 // empty and binary files; goes on where it can. Null when there is nothing to go on with.

@@ -20,7 +20,7 @@ constexpr auto kZeroOffload = std::to_array<PresetSetting>({
 
 // States on NVMe, read and written once a step; parameters there too, fetched for each block's
 // forward and again for its backward, which its recompute begins; gradients summed and checkpoints
-// kept in host memory (sections 5.1 and 6 of the paper).
+// of every block kept in host memory (sections 5.1 and 6 of the paper).
 constexpr auto kZeroInfinity = std::to_array<PresetSetting>({
     {"optimizer", "ssd"},
     {"update_on", "cpu"},
@@ -79,12 +79,12 @@ constexpr auto kPresets = std::to_array<Preset>({
     {"zero-infinity",
      "states and parameters on NVMe, gradients and checkpoints on the host; blocks are\n"
      "fetched for forward and for backward, states read and written once a step",
-     "Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857", kZeroInfinity},
+     "Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857", kZeroInfinity, "full"},
     {"l2l",
      "layer to layer: the parameters of one block at a time are on the GPU; states,\n"
      "gradients and the blocks' inputs are on the host, and the CPU updates",
      "Pudipeddi et al. 2020, Training Large Neural Networks with Constant Memory, arXiv:2002.05645",
-     kLayerToLayer},
+     kLayerToLayer, "full"},
     {"activation-offload",
      "every tensor that forward saves goes to the host and comes back for backward;\n"
      "the GPU waits for each copy, as with PyTorch's hook",

@@ -16,6 +16,8 @@ struct Preset {
   std::string_view summary;  // two lines
   std::string_view paper;
   std::span<const PresetSetting> settings;
+  // The policy of the section checkpoint where none is written there; empty: as without the preset.
+  std::string_view checkpoint = {};
 };
 
 std::span<const Preset> presets();

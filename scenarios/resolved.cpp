@@ -167,8 +167,12 @@ void write_hardware(Writer& writer, const Machine& machine) {
   writer.write("bandwidth", machine.host.bandwidth);
   writer.write_stated("cpu_optimizer", machine.host.cpu_optimizer);
   if (machine.host.cores > 0) writer.write("cores", machine.host.cores);
-  if (machine.host.vector > 0) writer.write("vector", machine.host.vector);
-  writer.write_stated("clock", machine.host.clock);
+  if (machine.host.cpu_optimizer.count == 0) {  // else they count for nothing
+    if (machine.host.vector > 0 && machine.host.clock.count > 0) {
+      writer.write("vector", machine.host.vector);
+    }
+    if (machine.host.cores > 0) writer.write_stated("clock", machine.host.clock);
+  }
   writer.write_stated("copy", machine.host.copy);
   writer.write("update_share", machine.host.update_share);
   writer.write("issue", machine.host.issue);

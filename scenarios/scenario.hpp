@@ -37,6 +37,7 @@ struct RunSpec {
 struct Scenario {
   std::string name;
   std::string file;
+  std::vector<std::string> inputs;  // every file that was read for it, the scenario's first
   std::vector<RunSpec> runs;  // points outermost, strategies in the order of the file within each
 };
 

@@ -23,6 +23,12 @@ TrainingConfig read_training(const Value& section, Diagnostics& diagnostics);
 Kernels read_kernels(const Value& section, Diagnostics& diagnostics);
 Machine read_hardware(const Value& section, Catalogue& catalogue, Diagnostics& diagnostics);
 AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics);
+// `optimizer: {to: host, fraction: 0.5}` written as `optimizer: host, fraction: 0.5`; the same of
+// gradients. What is flat already comes back as it is.
+Value flatten_offload(const Value& section, Diagnostics& diagnostics);
+// The checkpoint policy of the preset that a run's tree names goes under what the tree has in
+// `checkpoint`.
+void add_preset_checkpoint(Value& tree);
 Offload read_offload(const Value& section, Diagnostics& diagnostics);
 
 // The policy by name, its options in the order of its table, and the segments of `layers` blocks.

@@ -32,7 +32,7 @@ std::optional<std::string> read_file(const std::string& path, const std::string&
   if (::stat(path.c_str(), &status) != 0) {
     return fail(std::string("cannot read: ") + std::strerror(errno));
   }
-  if (S_ISDIR(status.st_mode)) return fail("cannot read: it is a folder, not " + what + " file");
+  if (S_ISDIR(status.st_mode)) return fail("cannot read: it is a folder, not " + what);
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(std::string("cannot read: ") + std::strerror(errno));
@@ -47,9 +47,9 @@ std::optional<std::string> read_file(const std::string& path, const std::string&
   return text;
 }
 
-std::shared_ptr<const Source> read_source(const std::string& path) {
+std::shared_ptr<const Source> read_source(const std::string& path, const std::string& what) {
   std::string reason;
-  std::optional<std::string> text = read_file(path, "a scenario", reason);
+  std::optional<std::string> text = read_file(path, what, reason);
   if (!text) refuse(path, reason);
   return std::make_shared<const Source>(Source{path, std::move(*text), 0});
 }

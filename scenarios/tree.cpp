@@ -1,7 +1,10 @@
 #include "scenarios/tree.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
+#include "graph/policies/policy.hpp"
 #include "scenarios/options.hpp"
 
 namespace tidemark::scenarios {
@@ -31,6 +34,33 @@ void drop_rival(Value& merged, const Value& over) {
   std::erase_if(merged.entries, [&](const Entry& entry) { return entry.key == rival; });
 }
 
+bool has_row(std::span<const OptionSpec> options, std::string_view key) {
+  return std::ranges::find(options, key, &OptionSpec::name) != options.end();
+}
+
+// Options of the policy that was there, where another one is laid over it that has none of that
+// name. Others stay, so that what nobody knows is still reported.
+void drop_options_of_other_policy(Value& merged, const Value& over) {
+  const Value* was = merged.find("policy");
+  const Value* is = over.find("policy");
+  if (was == nullptr || is == nullptr || was->text == is->text) return;
+  const Policy* before = find_policy(was->text);
+  const Policy* after = find_policy(is->text);
+  if (before == nullptr || after == nullptr) return;
+  std::erase_if(merged.entries, [&](const Entry& entry) {
+    if (entry.key == "reentrant") return after->segments == nullptr;
+    return has_row(before->options, entry.key) && !has_row(after->options, entry.key);
+  });
+}
+
+// Settings are written for one kind of allocator.
+void drop_settings_of_other_allocator(Value& merged, const Value& over) {
+  const Value* was = merged.find("kind");
+  const Value* is = over.find("kind");
+  if (was == nullptr || is == nullptr || was->text == is->text) return;
+  std::erase_if(merged.entries, [](const Entry& entry) { return entry.key == "settings"; });
+}
+
 }  // namespace
 
 Value expand_short_form(Value value, std::string_view path) {
@@ -47,6 +77,8 @@ Value merge(const Value& base, const Value& over, const std::string& path) {
   Value merged = expand_short_form(base, path);
   if (!merged.is_mapping()) return over;
   if (path == "model") drop_rival(merged, over);
+  if (path == "checkpoint") drop_options_of_other_policy(merged, over);
+  if (path == "allocator") drop_settings_of_other_allocator(merged, over);
   for (const Entry& entry : over.entries) {
     if (Value* below = find_entry(merged, entry.key)) {
       *below = merge(*below, entry.value, join(path, entry.key));

@@ -14,7 +14,9 @@ namespace tidemark::scenarios {
 // values of sections without a short form, and what is no scalar, come back as they are.
 Value expand_short_form(Value value, std::string_view path);
 
-// `over` laid over `base`: mappings merge key by key, anything else replaces.
+// `over` laid over `base`: mappings merge key by key, anything else replaces. Another policy takes
+// the place of the one that was there together with its options, another allocator with its
+// settings.
 Value merge(const Value& base, const Value& over, const std::string& path = "");
 
 // Lays `value` over what stands at the dotted key, making the mappings on the way.

@@ -11,6 +11,8 @@ namespace {
 
 // Below this share of a step a stall is not what holds it up.
 constexpr double kWorthNaming = 0.05;
+// A tier that holds more of its capacity than this has no room for what is not simulated.
+constexpr double kNearlyFull = 0.995;
 
 std::string share(SimTime part, const Report& report) {
   return format_percent(seconds(part) / seconds(report.step_time));
@@ -50,11 +52,25 @@ std::string why_not(const Report& report) {
                             spoken(category), format_bytes(part));
 }
 
+// The CPU is busy either way: what one would have to buy.
+std::string_view pace(const Report& report) {
+  switch (report.update_pace) {
+    case UpdatePace::kNone:
+      return "";
+    case UpdatePace::kDram:
+      return ", which DRAM holds up";
+    case UpdatePace::kCores:
+      return ", which its cores hold up";
+  }
+  return "";
+}
+
 std::string holdup(const Report& report) {
   const auto worst = std::ranges::max_element(report.stalls);
   if (seconds(*worst) > kWorthNaming * seconds(report.step_time)) {
     const auto cause = static_cast<sim::StallCause>(worst - report.stalls.begin());
-    return fmt::format("the GPU waits for {}: {} of the step ({} of {})", spoken(cause),
+    return fmt::format("the GPU waits for {}{}: {} of the step ({} of {})", spoken(cause),
+                       cause == sim::StallCause::kCpuOptimizer ? pace(report) : "",
                        share(*worst, report), format_time(*worst), format_time(report.step_time));
   }
   const SimTime streams = report.compute_busy - report.matmul;
@@ -68,6 +84,33 @@ std::string holdup(const Report& report) {
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_of(const Report& report) {
+  std::vector<std::string> warnings;
+  if (!report.fits()) return warnings;
+  for (const Tier tier : {Tier::kHbm, Tier::kHost, Tier::kSsd}) {
+    const TierReport& each = report.tier(tier);
+    const Bytes used = std::max({each.peak, each.peak_reserved, each.first_step_peak});
+    if (each.capacity.count == 0) continue;
+    if (static_cast<double>(used.count) < kNearlyFull * static_cast<double>(each.capacity.count)) {
+      continue;
+    }
+    warnings.push_back(fmt::format(
+        "{} is {:.1f} % full at its peak, {} are left: what the simulation does not know may not "
+        "fit",
+        spoken(tier),
+        100 * static_cast<double>(used.count) / static_cast<double>(each.capacity.count),
+        format_bytes(each.capacity - used)));
+  }
+  const SimTime waits = report.stalls[static_cast<std::size_t>(sim::StallCause::kAllocation)];
+  if (waits.count() > 0) {
+    warnings.push_back(fmt::format(
+        "it fits as kernels wait for memory that copies still hold, {} a step: a framework that "
+        "does not wait there runs out of memory",
+        format_time(waits)));
+  }
+  return warnings;
+}
 
 std::string bottleneck_of(const Report& report) {
   std::string text = report.fits() ? holdup(report) : why_not(report);

@@ -102,6 +102,9 @@ std::vector<Change> checkpoints(const RunSpec& run) {
             ? std::string(policy.name)
             : fmt::format("{{policy: {}{}{}}}", policy.name, options, reentrant);
     found.push_back(change(std::string(policy.summary), {{"checkpoint", value}}));
+    if (run.checkpoint_policy == "none") return;
+    found.back().instead = run.checkpoint_policy;
+    found.back().words += fmt::format(", in the place of {}", run.checkpoint_policy);
   };
   for (const Policy& policy : policies()) {
     if (policy.name == "none" || policy.planner != nullptr) continue;  // planners search themselves

@@ -17,6 +17,7 @@ struct Change {
   std::string words;                           // "keep the optimizer states in host memory"
   std::vector<scenarios::Override> overrides;  // {"offload.optimizer", "host"}
   bool alters_training = false;                // another precision, optimizer or context
+  std::string instead = {};  // the policy of the run whose place it takes; empty: none
 };
 
 // Every change that the run could make and has not made, in the order of the table. Left out: what

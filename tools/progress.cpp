@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace tidemark::tools {
 namespace {
@@ -18,6 +19,10 @@ constexpr auto kRefresh = 250ms;
 }  // namespace
 
 Progress::Progress(std::size_t runs) : runs_(runs) {
+  if (::isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { show_until_done(); });
+}
+
+Progress::Progress(std::string what) : what_(std::move(what)) {
   if (::isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { show_until_done(); });
 }
 
@@ -44,8 +49,8 @@ void Progress::show_until_done() {
   do {
     const auto elapsed =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
-    const std::string line =
-        fmt::format("\r{} of {} runs simulated, {} s ", finished_, runs_, elapsed.count());
+    const std::string of = runs_ > 0 ? fmt::format(" of {}", runs_) : "";
+    const std::string line = fmt::format("\r{}{} {}, {} s ", finished_, of, what_, elapsed.count());
     std::fwrite(line.data(), 1, line.size(), stderr);
   } while (!changed_.wait_for(lock, kRefresh, done));
   std::fputs("\r\x1b[K", stderr);  // to the first column, and erase to the end of the line

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace tidemark::tools {
@@ -12,6 +13,8 @@ namespace tidemark::tools {
 class Progress {
  public:
   explicit Progress(std::size_t runs);
+  // Where nobody knows how many there will be: "12 steps simulated".
+  explicit Progress(std::string what);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -21,7 +24,8 @@ class Progress {
  private:
   void show_until_done();
 
-  std::size_t runs_;
+  std::size_t runs_ = 0;
+  std::string what_ = "runs simulated";
   std::size_t finished_ = 0;
   bool done_ = false;
   std::mutex mutex_;

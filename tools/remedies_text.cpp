@@ -82,7 +82,10 @@ void append_table(std::string& out, const Remedies& remedies, std::size_t width)
                    {"costs"}});
   std::vector<std::string> idle;
   for (const Remedy& single : remedies.alone) {
-    const std::string yaml = joined(as_yaml(single.changes), "; ");
+    std::string yaml = joined(as_yaml(single.changes), "; ");
+    for (const Change& each : single.changes) {
+      if (!each.instead.empty()) yaml += fmt::format(" (was {})", each.instead);
+    }
     if (!single.differs) {
       idle.push_back(yaml);
       continue;

@@ -181,6 +181,7 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
   report.stalls = account.stalled;
   report.traffic = result.moved;
   report.critical_path = limits_of(graph, step.program, result, run.machine.gpu);
+  report.update_pace = update_pace(step.program, run.machine.host);
   report.days_to_rated_writes = days_to_rated_writes(
       run.machine.ssd, report.traffic[static_cast<std::size_t>(LinkKind::kNvmeWrite)],
       report.step_time);

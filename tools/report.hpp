@@ -102,6 +102,7 @@ struct Report {
   SimTime recompute{};  // of compute_busy
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
   ByResource critical_path{};                           // of step_time, to which it adds up
+  UpdatePace update_pace{};                             // of the CPU
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
   double days_to_rated_writes = 0;   // of the drives, training all day; 0: no writes, no rating
   AllocatorReport allocator;         // of HBM
@@ -134,6 +135,9 @@ struct ReportOptions {
 // `first` is the step that makes the optimizer states, `steady` any later one.
 Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, const PlayedStep& first,
                    const ReportOptions& options);
+
+// What a run that fits may still trip over; a sentence each.
+std::vector<std::string> warnings_of(const Report& report);
 
 // The sentence that says what holds the run up.
 std::string bottleneck_of(const Report& report);

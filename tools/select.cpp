@@ -9,6 +9,7 @@
 #include "hardware/decimal.hpp"
 #include "scenarios/load.hpp"
 #include "scenarios/suggest.hpp"
+#include "tools/output.hpp"
 #include "tools/user_error.hpp"
 
 namespace tidemark::tools {
@@ -48,13 +49,20 @@ Bytes physical_memory() {
 
 }  // namespace
 
-std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments) {
+std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments,
+                                               std::span<const Output> outputs) {
   std::vector<scenarios::Scenario> all;
+  for (const Output& output : outputs) {  // before anything that may be wrong with them
+    refuse_overwriting(output.option, output.target, arguments.files);
+  }
   const std::vector<scenarios::Override> overrides = parse_overrides(arguments.overrides);
   scenarios::LoadLimits limits;
   limits.memory = physical_memory();
   for (const std::string& file : arguments.files) {
     all.push_back(scenarios::load(file, overrides, limits));
+    for (const Output& output : outputs) {
+      refuse_overwriting(output.option, output.target, all.back().inputs);
+    }
   }
   if (arguments.strategies.empty()) return all;
   refuse_unknown(arguments.strategies, all);

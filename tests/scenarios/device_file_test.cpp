@@ -69,5 +69,44 @@ TEST_CASE("a run on a device file can be written down without it") {
   CHECK(load_text(resolved).runs[0].machine.gpu.stream_efficiency == 0.8);
 }
 
+TEST_CASE("a direction that a device file states sets the total of both, as a scenario's does") {
+  const Folder folder("{}");
+  folder.write("mine.yaml", "base: a100-80gb-sxm\npcie: {h2d: 50 GB/s, d2h: 50 GB/s}\n");
+  folder.write("link.yaml", "kind: pcie\nbase: pcie4-x16\nd2h: 10 GB/s\n");
+  CHECK(run_on(folder, "./mine.yaml").machine.pcie.both == 100_GBps);
+  CHECK(run_on(folder, "{base: a100-80gb-sxm, pcie: ./link.yaml}").machine.pcie.both == 36_GBps);
+  CHECK(run_on(folder, "{base: ./mine.yaml, pcie: {both: 60 GB/s}}").machine.pcie.both == 60_GBps);
+}
+
+TEST_CASE("a drive slower than the catalogue's sustained writes sustains what it writes") {
+  const RunSpec run =
+      load_text("model: gpt-7b\nhardware: {base: a100-80gb-sxm, ssd: {write: 1 GB/s}}\n" +
+                kOneStrategy)
+          .runs[0];
+  CHECK(run.machine.ssd.sustained == 1_GBps);  // the catalogue's drive sustains 2 GB/s
+  CHECK(load_text(resolved_yaml(run)).runs[0].machine.ssd.sustained == 1_GBps);
+}
+
+TEST_CASE("figures that a device has but a run does not use may stand in its file") {
+  const Folder folder("{}");
+  folder.write("link.yaml",
+               "kind: pcie\nbase: pcie4-x16\nuplink: 20 GB/s\nremote_h2d: 5 GB/s\n"
+               "remote_d2h: 4 GB/s\n");
+  const std::string link = "{base: a100-80gb-sxm, pcie: {base: ./link.yaml";
+  CHECK(run_on(folder, link + "}}").machine.pcie.uplink == 20_GBps);
+  CHECK(run_on(folder, link + ", gpus_on_switch: 1, uplink: 21 GB/s}}").machine.pcie.uplink ==
+        21_GBps);  // said to be alone: a sweep may say so
+}
+
+TEST_CASE("a scenario knows every file that was read for it") {
+  const Folder folder("{}");
+  folder.write("mine.yaml", "base: a100-80gb-sxm\n");
+  const Scenario scenario =
+      load(folder.write("run.yaml", "model: gpt-7b\nhardware: ./mine.yaml\n" + kOneStrategy));
+  REQUIRE(scenario.inputs.size() == 2);
+  CHECK(scenario.inputs[0] == folder.path("run.yaml"));
+  CHECK(scenario.inputs[1].ends_with("mine.yaml"));
+}
+
 }  // namespace
 }  // namespace tidemark::scenarios

@@ -142,7 +142,7 @@ TEST_CASE("what is no config.json is refused") {
   CHECK(fault_of("{" + std::string(kMostFileBytes, ' ') + "}")
             .ends_with("hf_config: too long for a config.json: more than 1048576 bytes"));
   CHECK(errors_of("model: {hf_config: /tmp}\n" + kHardware)
-            .find("hf_config: cannot read: it is a folder, not a config.json file") !=
+            .find("hf_config: cannot read: it is a folder, not a config.json") !=
         std::string::npos);
   CHECK(errors_of("model: {hf_config: /dev/zero}\n" + kHardware)
             .find("hf_config: cannot read: it is no regular file") != std::string::npos);

@@ -84,5 +84,48 @@ TEST_CASE("a preset explains itself in two lines, with its paper, and sets only 
   }
 }
 
+TEST_CASE("optimizer and gradients may be mappings, as activations and parameters are") {
+  const Offload flat = offload_of(
+      "{optimizer: host, fraction: 0.5, bucket: 1 MB, gradients: host, accumulate_on: gpu}");
+  const Offload nested = offload_of(
+      "{optimizer: {to: host, fraction: 0.5, bucket: 1 MB}, "
+      "gradients: {to: host, accumulate_on: gpu}}");
+  for (const Offload& offload : {flat, nested}) {
+    CHECK(offload.optimizer == Offload::States::kHost);
+    CHECK(offload.fraction == 0.5);
+    CHECK(offload.bucket == 1'000'000_B);
+    CHECK(offload.gradients == Offload::States::kHost);
+    CHECK(offload.accumulate_on == Offload::Processor::kGpu);
+  }
+  // A mapping lies over the short form and over a preset; --set reaches into it.
+  const Scenario scenario =
+      load_text(kStart + "offload: {preset: zero-offload}\n" +
+                    "strategies: [{name: a, offload: {optimizer: {fraction: 0.25}}}]\n",
+                {{"offload.optimizer.bucket", "2 MB"}});
+  CHECK(scenario.runs[0].offload.optimizer == Offload::States::kHost);
+  CHECK(scenario.runs[0].offload.fraction == 0.25);
+  CHECK(scenario.runs[0].offload.bucket == 2'000'000_B);
+  // Checks find the key where it stands.
+  CHECK(errors_of(kStart + "offload:\n  optimizer: {to: gpu, fraction: 0.5}\n" + kOneStrategy)
+            .find("test.yaml:4:34: error: fraction: no states leave the GPU") != std::string::npos);
+}
+
+TEST_CASE("a preset that checkpoints does so unless another policy is written") {
+  const auto run_of = [](const std::string& sections) {
+    return load_text(kStart + sections + kOneStrategy).runs.at(0);
+  };
+  for (const char* preset : {"zero-infinity", "l2l"}) {
+    const std::string offload = std::string("offload: ") + preset + "\n";
+    CHECK(run_of(offload).checkpoint_policy == "full");
+    CHECK(run_of(offload).checkpointing.segments.size() == 32);
+    CHECK(run_of(offload + "checkpoint: none\n").checkpoint_policy == "none");
+    CHECK(run_of(offload + "checkpoint: {policy: every-n, n: 4}\n").checkpoint_policy == "every-n");
+    const RunSpec other = run_of(offload + "checkpoint: {reentrant: false}\n");
+    CHECK(other.checkpoint_policy == "full");
+    CHECK_FALSE(other.checkpointing.reentrant);
+  }
+  CHECK(run_of("offload: zero-offload\n").checkpoint_policy == "none");
+}
+
 }  // namespace
 }  // namespace tidemark::scenarios

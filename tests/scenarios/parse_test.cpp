@@ -94,11 +94,11 @@ TEST_CASE("aliases cannot nest deeper than written text") {
 }
 
 TEST_CASE("an empty text, blanks and a lone comment are an empty scenario") {
-  CHECK(first_error("") == "the scenario is empty");
-  CHECK(first_error("  \n\n") == "the scenario is empty");
-  CHECK(first_error("# only this\n") == "the scenario is empty");
-  CHECK(first_error("---\n") == "the scenario is empty");
-  CHECK(first_error("null\n") == "the scenario is empty");
+  CHECK(first_error("") == "the file is empty");
+  CHECK(first_error("  \n\n") == "the file is empty");
+  CHECK(first_error("# only this\n") == "the file is empty");
+  CHECK(first_error("---\n") == "the file is empty");
+  CHECK(first_error("null\n") == "the file is empty");
 }
 
 TEST_CASE("the places of bytes that are no text are found") {

@@ -58,7 +58,7 @@ TEST_CASE("a file that is not there is refused by name") {
 TEST_CASE("a folder is not a scenario") {
   const Folder folder("tidemark_source_folder");
   CHECK(error_of(folder.name()) ==
-        folder.name() + ": error: cannot read: it is a folder, not a scenario file");
+        folder.name() + ": error: cannot read: it is a folder, not a scenario");
 }
 
 TEST_CASE("a file without permission is refused") {
@@ -72,13 +72,13 @@ TEST_CASE("a file without permission is refused") {
 TEST_CASE("an empty file is an empty scenario") {
   const Folder folder("tidemark_source_empty");
   const std::string path = folder.file("empty.yaml", "");
-  CHECK(error_of(path) == path + ": error: the scenario is empty");
+  CHECK(error_of(path) == path + ": error: the file is empty");
 }
 
 TEST_CASE("a file of a mebibyte is read, one of a byte more is refused") {
   const Folder folder("tidemark_source_long");
   const std::string most = folder.file("most.yaml", std::string(kMostFileBytes, '#'));
-  CHECK(error_of(most) == most + ": error: the scenario is empty");
+  CHECK(error_of(most) == most + ": error: the file is empty");
   const std::string over = folder.file("over.yaml", std::string(kMostFileBytes + 1, '#'));
   CHECK(error_of(over) == over + ": error: too long for a scenario: more than 1048576 bytes");
 }

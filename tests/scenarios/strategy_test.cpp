@@ -142,5 +142,37 @@ TEST_CASE("faults of --set are told with the option as it was given") {
   CHECK(error({"training.micro_batch", "1\n---\n2"}).find("error:") != std::string::npos);
 }
 
+TEST_CASE("another policy takes the place of one with its options, and keeps what both have") {
+  const std::string base = kStart +
+                           "checkpoint: {policy: every-n, n: 4, reentrant: false}\n"
+                           "strategies:\n"
+                           "  - {name: inherited, checkpoint: {policy: full}}\n"
+                           "  - {name: own, checkpoint: {policy: layered, budget: 40 GB}}\n";
+  const Scenario scenario = load_text(base);
+  CHECK(scenario.runs[0].checkpoint_policy == "full");
+  CHECK_FALSE(scenario.runs[0].checkpointing.reentrant);
+  CHECK(scenario.runs[1].checkpoint_policy == "layered");  // has no segments to be reentrant
+  // The budget of one planner is one of the other's.
+  const Scenario set = load_text(base, {{"checkpoint", "{policy: revolve}"}});
+  CHECK(set.runs[1].checkpoint_options.at(0).integer == 40'000'000'000);
+  CHECK(load_text(base, {{"checkpoint.policy", "full"}}).runs[1].checkpoint_policy == "full");
+  // A misspelt option is no option of the policy that it stood beside.
+  CHECK(
+      errors_of(kStart + "strategies: [{name: a, checkpoint: {policy: layered, budgett: 40 GB}}]\n",
+                {{"checkpoint", "{policy: full}"}})
+          .find("unknown key 'budgett'") != std::string::npos);
+}
+
+TEST_CASE("another allocator leaves the settings of the one that was there behind") {
+  const Scenario scenario = load_text(kStart +
+                                      "allocator: {kind: caching, settings: "
+                                      "\"max_split_size_mb:128\"}\n"
+                                      "strategies:\n"
+                                      "  - {name: a, allocator: {kind: ideal}}\n"
+                                      "  - {name: b, allocator: {kind: caching}}\n");
+  CHECK(scenario.runs[0].allocator.settings.empty());
+  CHECK(scenario.runs[1].allocator.settings == "max_split_size_mb:128");
+}
+
 }  // namespace
 }  // namespace tidemark::scenarios

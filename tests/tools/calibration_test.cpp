@@ -12,10 +12,13 @@
 
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/machines.hpp"
 #include "tools/calibration/csv.hpp"
+#include "tools/calibration/errors.hpp"
 #include "tools/calibration/fit.hpp"
 #include "tools/calibration/report.hpp"
+#include "tools/calibration/simulated_csv.hpp"
 
 using namespace tidemark;
 using namespace tidemark::tools;
@@ -194,11 +197,123 @@ TEST_CASE("rows that do not determine a figure are refused, and the figure is na
 
   const std::vector<Timing> few(same.begin(), same.begin() + 2);
   CHECK(has(refusal_of(start(), few, {.keys = {"gpu.stream_efficiency", "gpu.launch_latency"}}),
-            "too few rows: 2 to fit 2 figures (gpu.stream_efficiency and gpu.launch_latency), "
-            "which take 4 at least"));
+            "too few rows: 2 to fit 2 figures, which take 4 at least. gpu.stream_efficiency takes "
+            "stream or step rows: add stream rows of 256 MiB and more; gpu.launch_latency takes "
+            "stream rows: add stream rows of 1 MiB and less"));
   CHECK(has(refusal_of(start(), same, {.keys = {"pcie.h2d"}}), "no row says anything of pcie.h2d"));
   CHECK(has(refusal_of(start(), same, {.keys = {"gpu.stream_eficiency"}}),
             "unknown parameter 'gpu.stream_eficiency': did you mean 'gpu.stream_efficiency'?"));
+}
+
+TEST_CASE("a figure that nobody asked for and that rows do not determine stays as it was") {
+  // Of one size, time says one thing: the rate, and nothing of the launch that is a part of it.
+  std::vector<Timing> same(20, timing(TimingKind::kStream, StreamWork{64_MiB}));
+  for (Timing& row : same) row.time = 100_us;
+  const Fit result = fit(start(), same);
+  REQUIRE(result.parameters.size() == 1);
+  CHECK(result.parameters[0].parameter->key == "gpu.stream_efficiency");
+  CHECK(result.machine.gpu.launch_latency == start().gpu.launch_latency);
+  CHECK(has(fit_text(result), "gpu.launch_latency stays as it was"));
+}
+
+TEST_CASE("keeping back every row is refused") {
+  CHECK(has(refusal_of(start(), measured_on(truth(), rows(), 0, false), {.hold_out = 1, .keys = {}}),
+            "--hold-out 1 keeps back every row"));
+}
+
+TEST_CASE("writes fit the speed at which they run: the sustained one where the cache is full") {
+  std::vector<Timing> writes;
+  for (int power = 28; power <= 36; ++power) {
+    writes.push_back(timing(TimingKind::kDrive, DriveWork{DriveWork::Direction::kWrite,
+                                                          Bytes(std::int64_t{1} << power)}));
+  }
+  Machine base = start();
+  base.ssd.write = 4_GBps;
+  base.ssd.sustained = 2_GBps;
+  Machine mine = base;
+  mine.ssd.sustained = 3_GBps;
+  const Fit slower = fit(base, measured_on(mine, writes, 0, false), {.keys = {"ssd.sustained"}});
+  CHECK(slower.machine.ssd.sustained == 3_GBps);
+  CHECK(slower.machine.ssd.write == 4_GBps);
+  CHECK_FALSE(has(machine_file(slower, "x", "y"), "write:"));
+  // Beyond what the base writes at all: a file that says one without the other would be refused.
+  mine.ssd.write = mine.ssd.sustained = 5_GBps;
+  const Fit faster = fit(base, measured_on(mine, writes, 0, false), {.keys = {"ssd.sustained"}});
+  CHECK(faster.machine.ssd.sustained == 5_GBps);
+  CHECK(faster.machine.ssd.write == 5_GBps);
+  CHECK(has(machine_file(faster, "x", "y"), "  write:\n    value: 5 GB/s"));
+
+  CHECK(has(refusal_of(base, writes, {.keys = {"ssd.write"}}), "run at ssd.sustained"));
+  base.ssd.cache = WriteCache::kEmpty;
+  CHECK(has(refusal_of(base, writes, {.keys = {"ssd.sustained"}}), "do not slow down"));
+  mine = base;
+  mine.ssd.write = 3_GBps;
+  const Fit cached = fit(base, measured_on(mine, writes, 0, false), {.keys = {"ssd.write"}});
+  CHECK(cached.machine.ssd.write == 3_GBps);
+}
+
+TEST_CASE("steps that do not determine a figure are simulated once for each figure, and no more") {
+  scenarios::RunSpec run = scenarios::load(test::source_file("scenarios/gpt2-124m.yaml")).runs[0];
+  run.model.layers = 1;
+  Timing step;
+  step.kind = TimingKind::kStep;
+  step.run = run;
+  step.time = 10000_us;
+  const std::vector<Timing> same(4, step);  // one equation, two unknowns
+  std::size_t simulated = 0;
+  const FitOptions options{.hold_out = 0,
+                           .keys = {"gpu.matmul_efficiency", "gpu.stream_efficiency"},
+                           .simulated = [&](std::size_t steps) { simulated = steps; }};
+  CHECK(has(refusal_of(run.machine, same, options), "the rows do not determine "));
+  CHECK(simulated == 4 * (1 + 2));
+}
+
+TEST_CASE("a link does not have to be simulated for a step that moves nothing") {
+  scenarios::RunSpec run = scenarios::load(test::source_file("scenarios/gpt2-124m.yaml")).runs[0];
+  run.model.layers = 1;
+  Timing step;
+  step.kind = TimingKind::kStep;
+  step.run = run;
+  step.time = 10000_us;
+  const std::vector<const Timing*> used = {&step};
+  Parameters chosen;
+  for (const tools::Parameter& parameter : parameters()) {
+    if (parameter.key == "pcie.h2d" || parameter.key == "gpu.stream_efficiency") {
+      chosen.push_back(&parameter);
+    }
+  }
+  REQUIRE(chosen.size() == 2);
+  const double at[] = {std::log(0.8), std::log(25e9)};
+  std::size_t simulated = 0;
+  const std::function<void(std::size_t)> count = [&](std::size_t steps) { simulated = steps; };
+  RowErrors errors(run.machine, chosen, used, count);
+  errors.evaluate(at, true);
+  CHECK(simulated == 2);  // as it is, and with faster streams
+  CHECK(errors.slope(0, 0) < 0);
+  CHECK(errors.slope(0, 1) == 0);
+  errors.evaluate(at, true, false);
+  CHECK(simulated == 2);
+}
+
+TEST_CASE("a table's times can be simulated in its place, with noise of a known seed") {
+  const Machine machine = truth();
+  const auto table = source_of(
+      "# kept\n"
+      "kind,time,bytes,direction\n"
+      "\n"
+      "copy,1 s,\"120 MB\",h2d\n"
+      "stream,1 s,8 GB\n");
+  // 15 us + 120 MB at 12 GB/s are 10,015 us.
+  const std::string plain = simulated_csv(table, machine, {});
+  CHECK(has(plain, "# kept\nkind,time,bytes,direction\n\ncopy,10015.00 us,120 MB,h2d\nstream,"));
+  const std::string noisy = simulated_csv(table, machine, {.noise = 0.1, .seed = 3});
+  CHECK(noisy != plain);
+  CHECK(noisy == simulated_csv(table, machine, {.noise = 0.1, .seed = 3}));
+  CHECK(noisy != simulated_csv(table, machine, {.noise = 0.1, .seed = 4}));
+  // What it prints is read again, and says the same of the machine.
+  const std::vector<Timing> again = read_timings(source_of(plain));
+  REQUIRE(again.size() == 2);
+  CHECK(simulated_csv(source_of(plain), machine, {}) == plain);
 }
 
 TEST_CASE("a machine file is read back as the machine that was fitted") {
@@ -260,6 +375,10 @@ TEST_CASE("what is wrong with timings is said with file, line and column") {
   check("", "times.csv: error: no line that names the columns");
   check("kind,bites,time\n", "times.csv:1:6: error: unknown column 'bites'");
   check("kind,bytes\n", "times.csv:1:1: error: missing column 'time'");
+  // As spreadsheets write it: a byte order mark, and places that do not count it.
+  check("\xEF\xBB\xBFkind,bites,time\n", "times.csv:1:6: error: unknown column 'bites'");
+  check("\xEF\xBB\xBF" + header + "stream,1 GB,,1 ms\n", "read");
+  check("kind,b\xFFtes,time\n", "times.csv: error: not a text file in UTF-8: the byte 0xff");
   check("kind,time,time\n", "times.csv:1:11: error: two columns are named 'time'");
   check(header + "straem,1 GB,,1 ms\n", "times.csv:2:1: error: unknown kind 'straem'");
   check(header + "stream,1,,1 ms\n", "times.csv:2:8: error: bytes: ");

@@ -254,6 +254,21 @@ TEST_CASE("another checkpoint policy keeps the implementation") {
   CHECK(offers(changes, "checkpoint: {policy: every-n, n: 2, reentrant: false}"));
 }
 
+TEST_CASE("another policy says whose place it takes, and the first one takes none") {
+  const auto sqrt_of = [](const RunSpec& run) {
+    const std::vector<Change> changes = changes_for(run);
+    const auto found = std::ranges::find_if(changes, [](const Change& change) {
+      return as_yaml(std::span(&change, 1)).front() == "checkpoint: sqrt";
+    });
+    REQUIRE(found != changes.end());
+    return *found;
+  };
+  const Change replaces = sqrt_of(small_run("checkpoint: full\n"));
+  CHECK(replaces.instead == "full");
+  CHECK(replaces.words.ends_with(", in the place of full"));
+  CHECK(sqrt_of(small_run("")).instead.empty());
+}
+
 TEST_CASE("no line of the remedies is wider than it may be") {
   const RunSpec run = scenarios::load(test::source_file("scenarios/7b-on-80gb.yaml")).runs.front();
   const std::string text =

@@ -2,8 +2,10 @@
 
 #include "graph/op_kind.hpp"
 #include "sim/executor.hpp"
+#include "tests/scenarios/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/program_builder.hpp"
+#include "tools/evaluate.hpp"
 
 using namespace tidemark;
 using namespace tidemark::tools;
@@ -189,4 +191,43 @@ TEST_CASE("a stall that takes more than a twentieth of the step is called the bo
         "the GPU waits for copies to the host (PCIe): 25.0 % of the step (15.0 us of 60.0 us)");
   sample.program.instances[3].fixed = 2_us;  // 2 of 47 us
   CHECK(sample.report().bottleneck.rfind("the GPU computes 95.7 % of the step", 0) == 0);
+}
+
+TEST_CASE("an update on the CPU is told of with what sets its pace: DRAM or the cores") {
+  // 28 bytes and some 12 FLOPs an element: 100 MB/s are 4 million elements a second, 1 MFLOP/s is
+  // below 100,000.
+  const auto report_on = [](const std::string& host) {
+    const scenarios::Scenario scenario = scenarios::load_text(
+        "model: {architecture: llama, layers: 1, hidden: 64, heads: 4, ffn: 96, vocab: 100,\n"
+        "        max_positions: 32}\n"
+        "hardware: {base: a100-80gb-sxm, host: {" +
+        host + "}}\nstrategies: [{name: a, offload: {optimizer: host}}]\n");
+    return evaluate(scenario.runs.at(0));
+  };
+  const Report dram = report_on("bandwidth: 100 MB/s, cpu_optimizer: 1 TFLOP/s");
+  CHECK(dram.bottleneck.rfind(
+            "the GPU waits for the optimizer step on the CPU, which DRAM holds up: ", 0) == 0);
+  CHECK(limits_text(dram.critical_path, dram.update_pace).rfind("CPU optimizer (DRAM) ", 0) == 0);
+  const Report cores = report_on("bandwidth: 100 MB/s, cpu_optimizer: 1 MFLOP/s");
+  CHECK(cores.bottleneck.rfind(
+            "the GPU waits for the optimizer step on the CPU, which its cores hold up: ", 0) == 0);
+  CHECK(limits_text(cores.critical_path, cores.update_pace).rfind("CPU optimizer (cores) ", 0) ==
+        0);
+}
+
+TEST_CASE("a run that fits by a hair, or by waiting, is warned of") {
+  Report report;
+  TierReport& hbm = report.tiers[static_cast<std::size_t>(Tier::kHbm)];
+  hbm.capacity = 1000_B;
+  hbm.peak = 994_B;
+  CHECK(warnings_of(report).empty());
+  hbm.first_step_peak = 995_B;
+  REQUIRE(warnings_of(report).size() == 1);
+  CHECK(warnings_of(report)[0].rfind("HBM is 99.5 % full at its peak, 5 B are left", 0) == 0);
+  hbm.first_step_peak = 0_B;
+  report.stalls[static_cast<std::size_t>(sim::StallCause::kAllocation)] = 2_us;
+  REQUIRE(warnings_of(report).size() == 1);
+  CHECK(warnings_of(report)[0].find("copies still hold, 2.00 us a step") != std::string::npos);
+  report.out_of_memory = OutOfMemoryReport{};
+  CHECK(warnings_of(report).empty());
 }

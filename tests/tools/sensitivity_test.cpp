@@ -250,6 +250,7 @@ TEST_CASE("sensitivities as text stay within the width and name what has no effe
     CHECK(line.size() <= 100);
   }
   CHECK(text.find("no effect: ") != std::string::npos);
+  CHECK(text.find("\nstep then: ") != std::string::npos);  // every column has a word on it
   std::string unwrapped = text;
   for (auto at = unwrapped.find("\n  "); at != std::string::npos; at = unwrapped.find("\n  ")) {
     unwrapped.replace(at, 3, " ");

@@ -81,7 +81,7 @@ constexpr auto kFigures = std::to_array<Figure>({
      [](const Machine& m) { return text_of(m.pcie.latency); }},
     {"dram", "DRAM bandwidth", [](Machine& m) { more(m.host.bandwidth); },
      [](const Machine& m) { return text_of(m.host.bandwidth); }},
-    {"cpu_optimizer", "CPU optimizer",
+    {"cpu_optimizer", "CPU compute rate",
      [](Machine& m) {
        more(m.host.cpu_optimizer);
        more(m.host.clock);
@@ -152,7 +152,7 @@ constexpr auto kMovers = std::to_array<Mover>({
      [](Machine& m, std::int64_t rate) { set_drives(m.ssd, &Ssd::write, rate); }, bandwidth_text},
     {"dram", "DRAM", LinkKind::kDram, [](const Machine& m) { return m.host.bandwidth.count; },
      [](Machine& m, std::int64_t rate) { m.host.bandwidth = Bandwidth(rate); }, bandwidth_text},
-    {"cpu_optimizer", "CPU optimizer", std::nullopt,
+    {"cpu_optimizer", "CPU compute rate", std::nullopt,
      [](const Machine& m) { return m.host.cpu_optimizer.count; },
      [](Machine& m, std::int64_t rate) { m.host.cpu_optimizer = FlopRate(rate); }, flops_text},
 });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "hardware/ensure.hpp"
@@ -114,6 +115,27 @@ std::string_view spoken(Resource resource) {
   return "";
 }
 
+UpdatePace update_pace(const Program& program, const Host& host) {
+  // As hardware/cpu_update.cpp caps what streams: update_share of DRAM, or less where cores bind.
+  const auto dram = std::llround(host.update_share * static_cast<double>(host.bandwidth.count));
+  Bytes streamed, by_cores;
+  for (const InstanceId i : program.order[static_cast<std::size_t>(Stream::kCpuOptimizer)]) {
+    const Instance& instance = program.instances[index(i)];
+    if (instance.path == kNoPath) continue;
+    streamed += instance.bytes;
+    const Bandwidth cap = program.paths[index(instance.path)].cap;
+    if (cap.count > 0 && cap.count < dram) by_cores += instance.bytes;
+  }
+  if (streamed.count == 0) return UpdatePace::kNone;
+  return by_cores * 2 > streamed ? UpdatePace::kCores : UpdatePace::kDram;
+}
+
+std::string spoken(Resource resource, UpdatePace pace) {
+  const std::string name(spoken(resource));
+  if (resource != Resource::kCpuOptimizer || pace == UpdatePace::kNone) return name;
+  return name + (pace == UpdatePace::kDram ? " (DRAM)" : " (cores)");
+}
+
 ByResource limits_of(const StepGraph& graph, const Program& program, const sim::Result& result,
                      const Gpu& gpu) {
   Limits limits(graph, program, gpu);
@@ -121,7 +143,7 @@ ByResource limits_of(const StepGraph& graph, const Program& program, const sim::
   return limits.sums();
 }
 
-std::string limits_text(const ByResource& limits) {
+std::string limits_text(const ByResource& limits, UpdatePace pace) {
   SimTime whole{};
   for (const SimTime part : limits) whole += part;
   std::vector<Resource> parts;
@@ -134,7 +156,7 @@ std::string limits_text(const ByResource& limits) {
   std::ranges::stable_sort(parts, std::greater(), time);
   std::string text;
   for (const Resource part : parts) {
-    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", spoken(part),
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", spoken(part, pace),
                         100 * seconds(time(part)) / seconds(whole));
   }
   return text;

@@ -43,7 +43,16 @@ using ByResource = std::array<SimTime, kResourceCount>;  // indexed by Resource
 ByResource limits_of(const StepGraph& graph, const Program& program, const sim::Result& result,
                      const Gpu& gpu);
 
+// What sets the pace of the CPU's updates: what streams their operands, or what computes.
+enum class UpdatePace : std::uint8_t { kNone, kDram, kCores };  // kNone: the CPU updates nothing
+
+// Of most bytes that the CPU streams for updates.
+UpdatePace update_pace(const Program& program, const Host& host);
+
+// The resource with what sets its pace where that is known: "CPU optimizer (DRAM)".
+std::string spoken(Resource resource, UpdatePace pace);
+
 // Those of at least half a percent, largest first: "matmul 61 %, streaming kernels 39 %".
-std::string limits_text(const ByResource& limits);
+std::string limits_text(const ByResource& limits, UpdatePace pace = UpdatePace::kNone);
 
 }  // namespace tidemark::tools

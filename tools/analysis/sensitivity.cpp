@@ -121,6 +121,7 @@ class Questions {
       needed.binds = largest_mover(endless.critical_path);
       if (needed.binds) {
         needed.binds_for = endless.critical_path[static_cast<std::size_t>(*needed.binds)];
+        needed.update_pace = endless.update_pace;
       }
     }
     const LeastRate least =

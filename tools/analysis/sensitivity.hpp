@@ -41,6 +41,7 @@ struct Needed {
   bool hidden = false;     // then the step is as fast as with all movers infinitely fast
   std::optional<Resource> binds;  // else: what holds the step up then
   SimTime binds_for{};            // its time on the critical path then
+  UpdatePace update_pace{};       // then
 };
 
 struct Sensitivity {

@@ -71,7 +71,8 @@ void append_effects(std::string& out, const Sensitivity& run, std::size_t width)
 std::string waits_for(const Needed& needed) {
   if (needed.hidden) return "nothing";
   if (!needed.binds) return "another";
-  return fmt::format("{} {}", spoken(*needed.binds), format_time(needed.binds_for));
+  return fmt::format("{} {}", spoken(*needed.binds, needed.update_pace),
+                     format_time(needed.binds_for));
 }
 
 std::string rate_text(const Needed& needed, std::int64_t rate) {
@@ -88,7 +89,7 @@ void append_needed(std::string& out, const Sensitivity& run, std::size_t width) 
                    {"has"},
                    {"needs"},
                    {"step then"},
-                   {"then waits for", Align::kLeft, 18},
+                   {"then waits for", Align::kLeft, 20},
                    {"hides at"}});
   for (const Needed& needed : run.needed) {
     table.add_row({std::string(needed.mover->words),
@@ -134,6 +135,11 @@ std::string sensitivity_text(std::span<const ScenarioSensitivities> scenarios, s
                                "it is with this mover infinitely fast, found by simulations to "
                                "half a percent; latencies stay",
                                100 * kHidden),
+                   width);
+    append_wrapped(out,
+                   "step then: the step at that rate; then waits for: what is longest on the "
+                   "critical path of what moves bytes once this mover is infinitely fast, and how "
+                   "long; nothing: no other mover holds the step up, another: several do",
                    width);
     append_wrapped(out,
                    "hides at: the same with all other movers infinitely fast, that is, behind "

@@ -17,6 +17,7 @@ WhatIf WhatIfs::play(const Machine& machine) const {
       !steps.steady().program.order[static_cast<std::size_t>(Stream::kCpuOptimizer)].empty();
   result.critical_path =
       limits_of(steps.steady().graph, steps.steady().program, *played.steady, machine.gpu);
+  result.update_pace = update_pace(steps.steady().program, machine.host);
   return result;
 }
 

@@ -17,6 +17,7 @@ struct WhatIf {
   bool fits = false;
   SimTime step_time{};  // where it does not fit: with enough memory
   ByResource critical_path{};
+  UpdatePace update_pace{};
   std::array<Bytes, kLinkCount> moved{};  // by LinkKind
   bool updates_on_cpu = false;            // its stream has work
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "scenarios/text_check.hpp"
 #include "tools/text_table.hpp"
 
 namespace tidemark::tools {
@@ -94,6 +95,14 @@ std::vector<CsvRow> parse_csv(const std::shared_ptr<const scenarios::Source>& so
                               scenarios::Diagnostics& diagnostics) {
   std::vector<CsvRow> rows;
   std::string_view rest = source->text;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // as spreadsheets write it
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  if (const auto fault = scenarios::check_text(rest)) {
+    scenarios::Mark whole;
+    whole.source = source;
+    diagnostics.error(whole, fault->message, "comma-separated values in UTF-8");
+    return rows;
+  }
   for (int line = 1; !rest.empty(); ++line) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view text = rest.substr(0, end);

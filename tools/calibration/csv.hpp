@@ -20,7 +20,8 @@ struct CsvRow {
   scenarios::Mark mark;
 };
 
-// The rows in the order of the file, the header first. Reports quotes that do not end.
+// The rows in the order of the file, the header first; a byte order mark may stand before it.
+// Reports quotes that do not end, and what is not UTF-8.
 std::vector<CsvRow> parse_csv(const std::shared_ptr<const scenarios::Source>& source,
                               scenarios::Diagnostics& diagnostics);
 

@@ -14,6 +14,7 @@
 
 #include "hardware/decimal.hpp"
 #include "scenarios/suggest.hpp"
+#include "tools/calibration/errors.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -27,58 +28,43 @@ constexpr double kLeastEffect = 0.02;
 constexpr double kLeastShare = 0.3;  // of a combination, for a parameter to be named
 constexpr std::size_t kRowsAParameter = 2;
 
-using Parameters = std::vector<const Parameter*>;
-
-Machine machine_of(const Machine& base, const Parameters& chosen, const double* logarithms) {
-  Machine machine = base;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    chosen[i]->set(machine, std::exp(logarithms[i]));
-  }
-  return machine;
-}
-
-double log_error(const Machine& machine, const Timing& timing) {
-  return std::log(seconds(simulated_time(machine, timing)) / seconds(timing.time));
-}
-
-// d log(time) / d log(parameter), by central differences.
-void add_slopes(const Machine& base, const Parameters& chosen, const double* logarithms,
-                const Timing& timing, double* slopes) {
-  std::vector<double> moved(logarithms, logarithms + chosen.size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const double step = chosen[i]->step;
-    moved[i] = logarithms[i] + step;
-    const double above = log_error(machine_of(base, chosen, moved.data()), timing);
-    moved[i] = logarithms[i] - step;
-    const double below = log_error(machine_of(base, chosen, moved.data()), timing);
-    moved[i] = logarithms[i];
-    slopes[i] = (above - below) / (2 * step);
-  }
-}
-
+// Reads what RowErrors has evaluated for all rows at once.
 class RowCost final : public ceres::CostFunction {
  public:
-  RowCost(const Machine& base, const Parameters& chosen, const Timing& timing)
-      : base_(base), chosen_(chosen), timing_(timing) {
+  RowCost(const RowErrors& errors, std::size_t row) : errors_(errors), row_(row) {
     set_num_residuals(1);
-    mutable_parameter_block_sizes()->push_back(static_cast<int>(chosen.size()));
+    mutable_parameter_block_sizes()->push_back(static_cast<int>(errors.columns()));
   }
 
-  bool Evaluate(double const* const* blocks, double* residuals, double** jacobians) const override {
-    residuals[0] = log_error(machine_of(base_, chosen_, blocks[0]), timing_) / kNoise;
+  bool Evaluate(double const* const*, double* residuals, double** jacobians) const override {
+    residuals[0] = errors_.error(row_) / kNoise;
     if (jacobians == nullptr || jacobians[0] == nullptr) return true;
-    add_slopes(base_, chosen_, blocks[0], timing_, jacobians[0]);
-    for (std::size_t i = 0; i < chosen_.size(); ++i) jacobians[0][i] /= kNoise;
+    for (std::size_t i = 0; i < errors_.columns(); ++i) {
+      jacobians[0][i] = errors_.slope(row_, i) / kNoise;
+    }
     return true;
   }
 
  private:
-  const Machine& base_;
-  const Parameters& chosen_;
-  const Timing& timing_;
+  const RowErrors& errors_;
+  std::size_t row_;
 };
 
-Parameters choose(std::span<const Timing> timings, const std::vector<std::string>& keys) {
+class Prepare final : public ceres::EvaluationCallback {
+ public:
+  Prepare(RowErrors& errors, const std::vector<double>& logarithms)
+      : errors_(errors), logarithms_(logarithms) {}
+  void PrepareForEvaluation(bool jacobians, bool moved) override {
+    errors_.evaluate(logarithms_.data(), jacobians, moved);
+  }
+
+ private:
+  RowErrors& errors_;
+  const std::vector<double>& logarithms_;
+};
+
+Parameters choose(const Machine& base, std::span<const Timing> timings,
+                  const std::vector<std::string>& keys) {
   std::vector<std::string_view> known;
   for (const Parameter& parameter : parameters()) known.push_back(parameter.key);
   for (const std::string& key : keys) {
@@ -92,11 +78,15 @@ Parameters choose(std::span<const Timing> timings, const std::vector<std::string
       return std::ranges::find(parameter.kinds, timing.kind) != parameter.kinds.end();
     });
     const bool asked = std::ranges::find(keys, parameter.key) != keys.end();
+    const bool applies = parameter.applies == nullptr || parameter.applies(base);
+    if (asked && !applies) {
+      throw FitError(fmt::format("{}: {}", parameter.key, parameter.otherwise));
+    }
     if (asked && !concerned) {
       throw FitError(
           fmt::format("no row says anything of {}: {}", parameter.key, parameter.advice));
     }
-    if (asked || (keys.empty() && concerned)) chosen.push_back(&parameter);
+    if (asked || (keys.empty() && concerned && applies)) chosen.push_back(&parameter);
   }
   return chosen;
 }
@@ -120,23 +110,17 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return text;
 }
 
-// Slopes of all rows, each weighed as the loss weighs it at the solution.
-Eigen::MatrixXd weighed_slopes(const Machine& base, const Parameters& chosen,
-                               const std::vector<double>& logarithms,
-                               const std::vector<const Timing*>& used, Eigen::VectorXd& errors) {
-  const auto rows = static_cast<Eigen::Index>(used.size());
-  const auto columns = static_cast<Eigen::Index>(chosen.size());
-  Eigen::MatrixXd slopes(rows, columns);
-  errors.resize(rows);
-  std::vector<double> row(chosen.size());
-  const Machine machine = machine_of(base, chosen, logarithms.data());
-  for (Eigen::Index i = 0; i < rows; ++i) {
-    const Timing& timing = *used[static_cast<std::size_t>(i)];
-    const double error = log_error(machine, timing);
-    const double weight = 1 / std::sqrt(1 + std::pow(error / kNoise, 2));
-    add_slopes(base, chosen, logarithms.data(), timing, row.data());
-    for (Eigen::Index c = 0; c < columns; ++c) {
-      slopes(i, c) = weight * row[static_cast<std::size_t>(c)];
+// Of all rows, with their errors; each weighed as the loss weighs it, where `weighed`.
+Eigen::MatrixXd slopes_of(const RowErrors& rows, bool weighed, Eigen::VectorXd& errors) {
+  const auto count = static_cast<Eigen::Index>(rows.rows());
+  Eigen::MatrixXd slopes(count, static_cast<Eigen::Index>(rows.columns()));
+  errors.resize(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const double error = rows.error(row);
+    const double weight = weighed ? 1 / std::sqrt(1 + std::pow(error / kNoise, 2)) : 1;
+    for (Eigen::Index c = 0; c < slopes.cols(); ++c) {
+      slopes(i, c) = weight * rows.slope(row, static_cast<std::size_t>(c));
     }
     errors(i) = weight * error;
   }
@@ -166,27 +150,38 @@ std::string refusal(const Parameters& chosen, const std::vector<double>& shares)
                      advice);
 }
 
-// The optional parameter with most of the share; the number of parameters: there is none.
-std::size_t most_optional(const Parameters& chosen, const std::vector<double>& shares) {
+// The parameter with most of the share, an optional one where there is one.
+std::size_t most_mixed(const Parameters& chosen, const std::vector<double>& shares) {
   std::size_t most = chosen.size();
+  const auto better = [&](std::size_t i) {
+    if (most == chosen.size()) return true;
+    if (chosen[i]->optional != chosen[most]->optional) return chosen[i]->optional;
+    return std::abs(shares[i]) > std::abs(shares[most]);
+  };
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (!chosen[i]->optional || std::abs(shares[i]) < kLeastShare) continue;
-    if (most == chosen.size() || std::abs(shares[i]) > std::abs(shares[most])) most = i;
+    if (std::abs(shares[i]) >= kLeastShare && better(i)) most = i;
   }
   return most;
 }
 
-// Logarithms of the parameters that explain `used` best.
-std::vector<double> solve(const Machine& base, const Parameters& chosen,
-                          const std::vector<const Timing*>& used) {
+std::vector<double> start_of(const Machine& base, const Parameters& chosen) {
   std::vector<double> logarithms;
   for (const Parameter* parameter : chosen) {
     logarithms.push_back(std::log(
         std::clamp(parameter->get(base), parameter->least * 1.01, parameter->most * 0.99)));
   }
-  ceres::Problem problem;
-  for (const Timing* timing : used) {
-    problem.AddResidualBlock(new RowCost(base, chosen, *timing), new ceres::CauchyLoss(1.0),
+  return logarithms;
+}
+
+// Moves `logarithms` to where they explain the rows best.
+void solve(const Parameters& chosen, RowErrors& errors, bool steps,
+           std::vector<double>& logarithms) {
+  Prepare prepare(errors, logarithms);
+  ceres::Problem::Options shared;
+  shared.evaluation_callback = &prepare;
+  ceres::Problem problem(shared);
+  for (std::size_t row = 0; row < errors.rows(); ++row) {
+    problem.AddResidualBlock(new RowCost(errors, row), new ceres::CauchyLoss(1.0),
                              logarithms.data());
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -198,30 +193,52 @@ std::vector<double> solve(const Machine& base, const Parameters& chosen,
   ceres::Solver::Options solver;
   solver.linear_solver_type = ceres::DENSE_QR;
   solver.num_threads = 1;  // one order of summation
-  solver.max_num_iterations = 200;
-  solver.function_tolerance = 1e-9;
+  solver.max_num_iterations = steps ? 50 : 200;
+  // Measured times are not known to a millionth, and each further iteration simulates every step.
+  solver.function_tolerance = steps ? 1e-6 : 1e-9;
+  if (steps) solver.parameter_tolerance = 1e-5;
   solver.logging_type = ceres::SILENT;
   ceres::Solver::Summary summary;
   ceres::Solve(solver, &problem, &summary);
   if (!summary.IsSolutionUsable()) throw FitError("no solution: " + summary.message);
-  return logarithms;
 }
 
-void check_enough(const Parameters& chosen, std::size_t rows) {
+std::string kinds_of(const Parameter& parameter) {
+  std::string text;
+  for (const TimingKind kind : parameter.kinds) {
+    text += fmt::format("{}{}", text.empty() ? "" : " or ",
+                        kTimingKindNames[static_cast<std::size_t>(kind)]);
+  }
+  return text;
+}
+
+void check_enough(const Parameters& chosen, std::size_t rows, std::size_t held_out) {
   if (!chosen.empty() && rows >= kRowsAParameter * chosen.size()) return;
-  std::vector<std::string_view> names;
-  for (const Parameter* parameter : chosen) names.push_back(parameter->key);
-  throw FitError(fmt::format("too few rows: {} to fit {} figures ({}), which take {} at least",
-                             rows, chosen.size(), list_of(names),
-                             std::max(kRowsAParameter * chosen.size(), kRowsAParameter)));
+  std::string wanted;
+  for (const Parameter* parameter : chosen) {
+    wanted += fmt::format("{}{} takes {} rows: {}", wanted.empty() ? "" : "; ", parameter->key,
+                          kinds_of(*parameter), parameter->advice);
+  }
+  if (chosen.empty()) wanted = "matmul, stream and copy rows say most";
+  throw FitError(fmt::format(
+      "too few rows: {} to fit {} figures, which take {} at least{}. {}", rows, chosen.size(),
+      std::max(kRowsAParameter * chosen.size(), kRowsAParameter),
+      held_out > 0 ? fmt::format(" ({} more are kept back: --hold-out)", held_out) : "", wanted));
 }
 
 }  // namespace
 
 Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& options) {
-  Parameters chosen = choose(timings, options.keys);
+  if (options.hold_out == 1) {
+    throw FitError(
+        "--hold-out 1 keeps back every row, and leaves none to fit: 0 keeps back none, "
+        "2 every second one");
+  }
+  Parameters chosen = choose(base, timings, options.keys);
   std::vector<const Timing*> used, held_out;
   split(timings, options.hold_out, used, held_out);
+  const bool steps =
+      std::ranges::any_of(used, [](const Timing* row) { return row->run.has_value(); });
   Fit result;
   const auto leave = [&](std::size_t i) {
     result.left.push_back(chosen[i]);
@@ -236,15 +253,25 @@ Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& 
   std::vector<double> logarithms;
   Eigen::MatrixXd slopes;
   Eigen::VectorXd errors;
-  for (;;) {
-    check_enough(chosen, used.size());
-    logarithms = solve(base, chosen, used);
-    slopes = weighed_slopes(base, chosen, logarithms, used, errors);
+  // Whether the rows determine what is chosen; else one parameter fewer is, or it is refused.
+  const auto determined = [&](const RowErrors& rows, bool weighed) {
+    slopes = slopes_of(rows, weighed, errors);
     const std::vector<double> shares = undetermined(slopes);
-    if (shares.empty()) break;
-    const std::size_t optional = may_leave ? most_optional(chosen, shares) : chosen.size();
-    if (optional == chosen.size()) throw FitError(refusal(chosen, shares));
-    leave(optional);
+    if (shares.empty()) return true;
+    if (!may_leave || chosen.size() == 1) throw FitError(refusal(chosen, shares));
+    leave(most_mixed(chosen, shares));
+    return false;
+  };
+  for (;;) {
+    check_enough(chosen, used.size(), held_out.size());
+    logarithms = start_of(base, chosen);
+    RowErrors rows(base, chosen, used, options.simulated);
+    // Before the search, which takes long where steps are simulated.
+    rows.evaluate(logarithms.data(), true);
+    if (!determined(rows, false)) continue;
+    solve(chosen, rows, steps, logarithms);
+    rows.evaluate(logarithms.data(), true);
+    if (determined(rows, true)) break;
   }
   const auto freedom = static_cast<double>(std::max<std::size_t>(1, used.size() - chosen.size()));
   const Eigen::MatrixXd covariance =

@@ -3,6 +3,7 @@
 // simulated over measured times, with a loss that outliers hardly move.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -24,7 +25,10 @@ struct Parameter {
   double least = 0, most = 0;                             // both above 0
   double step = 0.001;      // relative, of a finite difference: more where values are whole
   std::string_view advice;  // which rows tell it from others
-  bool optional = false;    // stays as it was where the rows do not determine it
+  // Left out first where the rows are too few, or do not tell it from others.
+  bool optional = false;
+  bool (*applies)(const Machine& machine) = nullptr;  // null: to all; else times depend on it
+  std::string_view otherwise = {};                    // why not
 };
 
 std::span<const Parameter> parameters();
@@ -45,7 +49,7 @@ struct Residual {
 struct Fit {
   Machine machine;
   std::vector<FittedParameter> parameters;
-  std::vector<const Parameter*> left;  // optional ones that the rows do not determine
+  std::vector<const Parameter*> left;  // stay as they were: the rows do not determine them
   std::vector<Residual> used;
   std::vector<Residual> held_out;  // every nth row of a kind, not used
 };
@@ -53,6 +57,7 @@ struct Fit {
 struct FitOptions {
   std::size_t hold_out = 5;       // every nth; 0: none
   std::vector<std::string> keys;  // parameters to fit; empty: all that the rows' kinds concern
+  std::function<void(std::size_t)> simulated = {};  // hears the number of steps simulated so far
 };
 
 // The rows do not suffice: the text says for what, and which rows would help.

@@ -88,6 +88,33 @@ Parameter optional(Parameter parameter) {
   return parameter;
 }
 
+// Writes of a drive run at one of two speeds (hardware/nvme_array.hpp).
+bool sustains(const Machine& machine) {
+  return machine.ssd.cache == WriteCache::kFull && machine.ssd.sustained.count > 0;
+}
+
+Parameter cached_writes() {
+  Parameter parameter =
+      bandwidth<&Machine::ssd, &Ssd::write>("ssd.write", {kDrive}, "add writes of large sizes");
+  parameter.applies = [](const Machine& machine) { return !sustains(machine); };
+  parameter.otherwise =
+      "writes of this drive run at ssd.sustained (cache: full), which can be fitted";
+  return parameter;
+}
+
+Parameter sustained_writes() {
+  Parameter parameter = bandwidth<&Machine::ssd, &Ssd::sustained>(
+      "ssd.sustained", {kDrive}, "add writes of large sizes, longer than the drive's cache lasts");
+  parameter.set = [](Machine& machine, double value) {
+    machine.ssd.sustained.count = std::llround(value / 1e6) * 1'000'000;
+    machine.ssd.write = std::max(machine.ssd.write, machine.ssd.sustained);  // at least that
+  };
+  parameter.applies = sustains;
+  parameter.otherwise =
+      "this drive's writes do not slow down: it states no such speed, or its cache is empty";
+  return parameter;
+}
+
 }  // namespace
 
 std::span<const Parameter> parameters() {
@@ -104,17 +131,19 @@ std::span<const Parameter> parameters() {
                                                          "add stream rows of 4 to 64 MiB")),
       optional(share<&Gpu::strided_efficiency>("gpu.strided_efficiency", {kStep},
                                                "add steps of other models")),
-      latency<&Machine::gpu, &Gpu::launch_latency>("gpu.launch_latency", {kStream},
-                                                   "add stream rows of 1 MiB and less"),
+      optional(latency<&Machine::gpu, &Gpu::launch_latency>("gpu.launch_latency", {kStream},
+                                                            "add stream rows of 1 MiB and less")),
       optional(latency<&Machine::host, &Host::issue>("host.issue", {kStep},
                                                      "add steps of small kernels")),
       bandwidth<&Machine::pcie, &Pcie::h2d>("pcie.h2d", {kCopy}, "add h2d copies of large sizes"),
       bandwidth<&Machine::pcie, &Pcie::d2h>("pcie.d2h", {kCopy}, "add d2h copies of large sizes"),
-      latency<&Machine::pcie, &Pcie::latency>("pcie.latency", {kCopy}, "add copies of 64 KiB"),
+      optional(
+          latency<&Machine::pcie, &Pcie::latency>("pcie.latency", {kCopy}, "add copies of 64 KiB")),
       bandwidth<&Machine::host, &Host::bandwidth>("host.bandwidth", {kUpdate},
                                                   "add updates of 100 million parameters and more"),
       bandwidth<&Machine::ssd, &Ssd::read>("ssd.read", {kDrive}, "add reads of large sizes"),
-      bandwidth<&Machine::ssd, &Ssd::write>("ssd.write", {kDrive}, "add writes of large sizes"),
+      cached_writes(),
+      sustained_writes(),
   };
   return all;
 }

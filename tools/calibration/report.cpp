@@ -110,12 +110,19 @@ std::string machine_file(const Fit& fit, const std::string& base, const std::str
   out += fmt::format("description: {}\nbase: {}\n",
                      in_double_quotes(fit.machine.gpu.description + ", calibrated"), base);
   std::map<std::string, std::string> sections;
-  for (const FittedParameter& each : fit.parameters) {
-    const std::string key(each.parameter->key);
+  const auto add = [&](const std::string& key, const std::string& value) {
     const std::size_t dot = key.find('.');
     sections[key.substr(0, dot)] +=
-        fmt::format("  {}:\n    value: {}\n    source: {}\n", key.substr(dot + 1),
-                    each.parameter->text(fit.machine), in_double_quotes(source));
+        fmt::format("  {}:\n    value: {}\n    source: {}\n", key.substr(dot + 1), value,
+                    in_double_quotes(source));
+  };
+  for (const FittedParameter& each : fit.parameters) {
+    add(std::string(each.parameter->key), each.parameter->text(fit.machine));
+    // A drive that sustains more than its base writes at all writes that much.
+    const bool raised = fit.machine.ssd.write == fit.machine.ssd.sustained;
+    if (each.parameter->key == "ssd.sustained" && raised) {
+      add("ssd.write", exact_text(fit.machine.ssd.write));
+    }
   }
   for (const auto& [section, figures] : sections) {
     out += section + ":\n";

@@ -64,6 +64,8 @@ class TimingReader {
  public:
   explicit TimingReader(const std::shared_ptr<const scenarios::Source>& source) : source_(source) {}
 
+  const std::vector<std::string>& inputs() const { return inputs_; }
+
   std::vector<Timing> read() {
     const std::vector<CsvRow> rows = parse_csv(source_, diagnostics_);
     if (rows.empty()) {
@@ -228,7 +230,9 @@ class TimingReader {
         std::filesystem::path(source_->name).parent_path() / written->text;
     timing.text = "step " + written->text;
     try {
-      timing.run = scenarios::load(path.string()).runs.front();
+      scenarios::Scenario scenario = scenarios::load(path.string());
+      timing.run = std::move(scenario.runs.front());
+      inputs_.insert(inputs_.end(), scenario.inputs.begin(), scenario.inputs.end());
     } catch (const scenarios::ScenarioError& error) {
       diagnostics_.error(written->mark, "the scenario cannot be used", error.what());
     }
@@ -237,12 +241,19 @@ class TimingReader {
   const std::shared_ptr<const scenarios::Source>& source_;
   Diagnostics diagnostics_;
   std::vector<std::string> columns_;
+  std::vector<std::string> inputs_;  // of the scenarios
 };
 
 }  // namespace
 
-std::vector<Timing> read_timings(const std::shared_ptr<const scenarios::Source>& source) {
-  return TimingReader(source).read();
+std::vector<Timing> read_timings(const std::shared_ptr<const scenarios::Source>& source,
+                                 std::vector<std::string>* inputs) {
+  TimingReader reader(source);
+  std::vector<Timing> timings = reader.read();
+  if (inputs != nullptr) {
+    inputs->insert(inputs->end(), reader.inputs().begin(), reader.inputs().end());
+  }
+  return timings;
 }
 
 SimTime simulated_time(const Machine& machine, const Timing& timing) {

@@ -37,8 +37,10 @@ struct Timing {
   std::string text;  // what was measured, for reports: "matmul 4096 x 4096 x 4096 bf16"
 };
 
-// Throws ScenarioError with every fault, each with its line and column.
-std::vector<Timing> read_timings(const std::shared_ptr<const scenarios::Source>& source);
+// Throws ScenarioError with every fault, each with its line and column. Appends the files that the
+// scenarios of its steps are read from to `inputs`.
+std::vector<Timing> read_timings(const std::shared_ptr<const scenarios::Source>& source,
+                                 std::vector<std::string>* inputs = nullptr);
 
 // What it takes on a machine.
 SimTime simulated_time(const Machine& machine, const Timing& timing);

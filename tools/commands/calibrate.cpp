@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "scenarios/catalogue.hpp"
 #include "scenarios/diagnostic.hpp"
@@ -13,9 +15,11 @@
 #include "scenarios/sections.hpp"
 #include "tools/calibration/fit.hpp"
 #include "tools/calibration/report.hpp"
+#include "tools/calibration/simulated_csv.hpp"
 #include "tools/calibration/timings.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/output.hpp"
+#include "tools/progress.hpp"
 #include "tools/user_error.hpp"
 
 namespace tidemark::tools {
@@ -28,6 +32,8 @@ struct CalibrateArguments {
   std::string file;
   std::string hardware = "a100-80gb-sxm";
   std::string out;
+  bool simulate = false;
+  SimulatedCsvOptions simulated;
   FitOptions options;
 };
 
@@ -44,19 +50,34 @@ Machine read_machine(const std::string& name) {
   return machine;
 }
 
+Fit fit_with_progress(const Machine& base, const std::vector<Timing>& timings,
+                      const CalibrateArguments& arguments) {
+  FitOptions options = arguments.options;
+  Progress progress("steps simulated");
+  options.simulated = [&](std::size_t steps) { progress.finished(steps); };
+  try {
+    return fit(base, timings, options);
+  } catch (const FitError& error) {
+    throw UserError(arguments.file + ": " + error.what());
+  }
+}
+
 ExitStatus calibrate(const CalibrateArguments& arguments) {
-  if (scenarios::is_device_file(arguments.hardware)) {
+  if (!arguments.simulate && scenarios::is_device_file(arguments.hardware)) {
     throw UserError("--hardware: expected a name of the catalogue, which a machine file stands on");
   }
   refuse_overwriting("--out", arguments.out, std::span(&arguments.file, 1));
   const Machine base = read_machine(arguments.hardware);
-  const std::vector<Timing> timings = read_timings(scenarios::read_source(arguments.file));
-  Fit result;
-  try {
-    result = fit(base, timings, arguments.options);
-  } catch (const FitError& error) {
-    throw UserError(arguments.file + ": " + error.what());
+  const auto source = scenarios::read_source(arguments.file, "a table of timings");
+  if (arguments.simulate) {
+    const std::string table = simulated_csv(source, base, arguments.simulated);
+    write_output(arguments.out.empty() ? std::string(kStandardOutput) : arguments.out, table);
+    return ExitStatus::kOk;
   }
+  std::vector<std::string> inputs;
+  const std::vector<Timing> timings = read_timings(source, &inputs);
+  refuse_overwriting("--out", arguments.out, inputs);
+  const Fit result = fit_with_progress(base, timings, arguments);
   const std::string file = machine_file(
       result, arguments.hardware,
       fmt::format("tidemark calibrate {}, {} rows", arguments.file, result.used.size()));
@@ -97,11 +118,26 @@ void add_calibrate(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
+  CLI::Option* simulate = command.add_flag("--simulate", arguments->simulate,
+                                           "fit nothing: print FILE with the times that --hardware "
+                                           "would take, which may be a file here");
+  command
+      .add_option("--noise", arguments->simulated.noise,
+                  "with --simulate: relative standard deviation of a random factor on each time")
+      ->type_name("SHARE")
+      ->needs(simulate)
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--seed", arguments->simulated.seed, "of that noise")
+      ->type_name("N")
+      ->needs(simulate)
+      ->capture_default_str();
   command.footer(
       "Examples:\n"
       "  tidemark calibrate scenarios/timings.csv\n"
       "  tidemark calibrate mine.csv --hardware rtx-4090 --out my-gpu.yaml\n"
       "  tidemark calibrate mine.csv --fit gpu.stream_efficiency --fit gpu.launch_latency\n"
+      "  tidemark calibrate mine.csv --hardware ./my-gpu.yaml --simulate     (what it takes "
+      "there)\n"
       "\n"
       "Columns, in any order (cells that say nothing of a row's kind stay empty):\n"
       "  kind       matmul, stream, copy, drive, update, step\n"

@@ -1,6 +1,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,9 +33,9 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   if (!arguments.json.empty() && arguments.json == arguments.csv) {
     throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
   }
-  refuse_overwriting("--json", arguments.json, arguments.scenarios->files);
-  refuse_overwriting("--csv", arguments.csv, arguments.scenarios->files);
-  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
+  const auto outputs =
+      std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   if (scenarios.size() != 1 || scenarios.front().runs.size() != 1) {
     std::string names;
     for (const scenarios::Scenario& scenario : scenarios) {

@@ -92,6 +92,9 @@ std::string presets_text() {
     table.add_detail(std::string(preset.summary.substr(0, end)));
     table.add_detail(std::string(preset.summary.substr(end + 1)));
     std::string settings;
+    if (!preset.checkpoint.empty()) {
+      settings = fmt::format("sets checkpoint: {} (unless that is written)", preset.checkpoint);
+    }
     for (const scenarios::PresetSetting& setting : preset.settings) {
       settings +=
           fmt::format("{}{}: {}", settings.empty() ? "sets " : ", ", setting.key, setting.value);

@@ -2,6 +2,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "tools/commands/command.hpp"
@@ -74,9 +75,9 @@ ExitStatus run(const RunArguments& arguments) {
   if (!arguments.json.empty() && arguments.json == arguments.csv) {
     throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
   }
-  refuse_overwriting("--json", arguments.json, arguments.scenarios->files);
-  refuse_overwriting("--csv", arguments.csv, arguments.scenarios->files);
-  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
+  const auto outputs =
+      std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   std::vector<ScenarioReports> reports = evaluate_scenarios(
       scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true});
   if (arguments.why_not_fit) add_remedies(scenarios, reports);

@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -25,8 +26,8 @@ struct SensitivityArguments {
 };
 
 ExitStatus sensitivity(const SensitivityArguments& arguments) {
-  refuse_overwriting("--json", arguments.json, arguments.scenarios->files);
-  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios);
+  const auto outputs = std::to_array<Output>({{"--json", arguments.json}});
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   std::vector<scenarios::RunSpec> runs;
   for (const scenarios::Scenario& scenario : scenarios) {
     runs.insert(runs.end(), scenario.runs.begin(), scenario.runs.end());

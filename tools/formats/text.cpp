@@ -137,7 +137,7 @@ void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
   }
   const std::string causes = stalls(run, time);
   if (!causes.empty()) table.add_detail(fmt::format("stalls: {}", causes));
-  const std::string path = limits_text(run.critical_path);
+  const std::string path = limits_text(run.critical_path, run.update_pace);
   if (!path.empty()) table.add_detail(fmt::format("critical path: {}", path));
   if (run.days_to_rated_writes > 0) {
     table.add_detail(fmt::format(
@@ -239,6 +239,9 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
   std::string out = fmt::format("{}\n\n{}\n", scenario.name, table.render(kWidth));
   for (const Report& run : runs) {
     append_wrapped(out, fmt::format("{}: {}", label(run), run.bottleneck));
+    for (const std::string& warning : warnings_of(run)) {
+      append_wrapped(out, fmt::format("{}: warning: {}", label(run), warning));
+    }
     if (run.allocator.keeps_cache) append_allocator(out, run);
   }
   if (!std::ranges::all_of(runs, &Report::fits)) {
