@@ -142,7 +142,7 @@ class ScenarioSchema {
 
   Schema option(const Section& section, const OptionSpec& row) const {
     const std::string path = std::string(section.name) + "." + std::string(row.name);
-    if (row.kind == OptionKind::kSection) return definition(path);
+    if (scenarios::find_section(path) != nullptr) return definition(path);
     Schema schema = option_schema(row);
     const auto known = names_.find(path);
     if (known == names_.end()) return schema;
