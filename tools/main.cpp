@@ -12,6 +12,7 @@
 #include "scenarios/diagnostic.hpp"
 #include "tidemark/version.hpp"
 #include "tools/commands/command.hpp"
+#include "tools/usage.hpp"
 #include "tools/user_error.hpp"
 
 namespace tidemark::tools {
@@ -46,7 +47,7 @@ ExitStatus answer(const CLI::App& app, const CLI::ParseError& error) {
     app.exit(error);
     return std::fflush(stdout) == 0 ? ExitStatus::kOk : ExitStatus::kBadInput;
   }
-  return fail(ExitStatus::kBadInput, std::string("error: ") + error.what() +
+  return fail(ExitStatus::kBadInput, "error: " + usage_fault(app, error) +
                                          "\ntry 'tidemark --help' or 'tidemark COMMAND --help'");
 }
 

@@ -9,6 +9,8 @@
 
 namespace tidemark::tools {
 
+inline constexpr std::size_t kTerminalWidth = 100;  // what every table fits
+
 enum class Align : std::uint8_t { kLeft, kRight };
 
 struct TextColumn {

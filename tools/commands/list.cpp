@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "graph/policies/policy.hpp"
+#include "hardware/embedded.hpp"
 #include "scenarios/catalogue.hpp"
 #include "scenarios/options.hpp"
 #include "scenarios/presets.hpp"
@@ -143,26 +146,64 @@ std::string strategies() {
   return out;
 }
 
+// The names of a topic in the order of its table.
+using Names = std::vector<std::string>;
+
+Names model_names() {
+  Names names;
+  for (const EmbeddedFile& file : model_files()) names.emplace_back(file.name);
+  return names;
+}
+
+Names device_names() {
+  Names names;
+  for (const EmbeddedFile& file : device_files()) names.emplace_back(file.name);
+  return names;
+}
+
+template <class Row>
+Names names_of(std::span<const Row> rows) {
+  Names names;
+  for (const Row& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
 struct Topic {
   const char* name;
   const char* summary;
   std::string (*text)();
+  Names (*names)();
 };
 
 constexpr auto kTopics = std::to_array<Topic>({
-    {"models", "networks that `model:` may name", models},
-    {"hardware", "GPUs, hosts, links and drives that `hardware:` may name", hardware},
-    {"strategies", "what a strategy may say", strategies},
-    {"policies", "what `checkpoint:` may name", policies_text},
-    {"allocators", "what `allocator:` may name", allocators},
-    {"keys", "every key of a scenario, with its default", keys},
+    {"models", "networks that `model:` may name", models, model_names},
+    {"hardware", "GPUs, hosts, links and drives that `hardware:` may name", hardware, device_names},
+    {"policies", "what `checkpoint:` may name", policies_text, [] { return names_of(policies()); }},
+    {"strategies", "what a strategy may say; presets that `offload:` may name", strategies,
+     [] { return names_of(scenarios::presets()); }},
+    {"allocators", "what `allocator:` may name", allocators,
+     [] { return names_of(sim::allocator_kinds()); }},
+    {"keys", "every key of a scenario, with its default; its sections", keys,
+     [] { return names_of(scenarios::sections()); }},
 });
+
+// Every topic with its names.
+std::string topics_text() {
+  TextTable table({{"topic", Align::kLeft}, {"", Align::kLeft}});
+  for (const Topic& topic : kTopics) {
+    table.add_row({topic.name, topic.summary});
+    std::string names;
+    for (const std::string& name : topic.names()) names += (names.empty() ? "" : ", ") + name;
+    table.add_detail(names);
+  }
+  return table.render(kWidth) + "\ntidemark list TOPIC explains each of them\n";
+}
 
 }  // namespace
 
 void add_list(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("list", "show the names that a scenario may use");
-  command.require_subcommand(1);
+  command.require_subcommand(0, 1);
   for (const Topic& topic : kTopics) {
     CLI::App& listed = *command.add_subcommand(topic.name, topic.summary);
     listed.callback([&topic, &action] {
@@ -172,8 +213,17 @@ void add_list(CLI::App& app, Action& action) {
       };
     });
   }
+  // Called after the topic's own, if one was named.
+  command.callback([&command, &action] {
+    if (!command.get_subcommands().empty()) return;
+    action = [] {
+      write_output(std::string(kStandardOutput), topics_text());
+      return ExitStatus::kOk;
+    };
+  });
   command.footer(
       "Examples:\n"
+      "  tidemark list                    every topic with its names\n"
       "  tidemark list models\n"
       "  tidemark list hardware | grep h100");
 }

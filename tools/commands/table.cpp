@@ -5,14 +5,24 @@
 namespace tidemark::tools {
 
 AddCommand add_run, add_compare, add_sensitivity, add_ledger, add_list, add_validate,
-    add_validate_model, add_calibrate, add_schema;
+    add_validate_model, add_calibrate, add_schema, add_show, add_init;
 
 namespace {
 
 // In the order of the help text.
-constexpr auto kCommands =
-    std::to_array<AddCommand*>({add_run, add_compare, add_sensitivity, add_ledger, add_validate,
-                                add_list, add_validate_model, add_calibrate, add_schema});
+constexpr auto kCommands = std::to_array<AddCommand*>({
+    add_run,
+    add_compare,
+    add_sensitivity,
+    add_ledger,
+    add_validate,
+    add_init,
+    add_list,
+    add_show,
+    add_validate_model,
+    add_calibrate,
+    add_schema,
+});
 
 }  // namespace
 
