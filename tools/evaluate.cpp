@@ -1,6 +1,7 @@
 #include "tools/evaluate.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "hardware/quantity.hpp"
 #include "tools/allocator_report.hpp"
@@ -19,16 +20,22 @@ PlayedStep describe(const PlannedStep& step, const sim::Result* limited, const s
 
 }  // namespace
 
-Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options) {
-  const Steps steps(run);
-  const PlayedSteps limited = steps.play(run.allocator, sim::Capacity::kEnforced);
-  std::optional<PlayedSteps> free;
-  if (!limited.fits()) free = steps.play(run.allocator, sim::Capacity::kIgnored);
-  Report report =
-      make_report(run,
-                  describe(steps.steady(), limited.steady ? &*limited.steady : nullptr,
-                           free ? &*free->steady : nullptr),
-                  describe(steps.first(), &limited.first, free ? &free->first : nullptr), options);
+PlayedStep KeptSteps::steady() const {
+  return describe(steps->steady(), limited.steady ? &*limited.steady : nullptr,
+                  free ? &*free->steady : nullptr);
+}
+
+PlayedStep KeptSteps::first() const {
+  return describe(steps->first(), &limited.first, free ? &free->first : nullptr);
+}
+
+Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options, KeptSteps* kept) {
+  KeptSteps played;
+  played.steps = std::make_shared<const Steps>(run);
+  const Steps& steps = *played.steps;
+  played.limited = steps.play(run.allocator, sim::Capacity::kEnforced);
+  if (!played.limited.fits()) played.free = steps.play(run.allocator, sim::Capacity::kIgnored);
+  Report report = make_report(run, played.steady(), played.first(), options);
   if (options.try_settings && report.allocator.keeps_cache && !report.fits() &&
       report.out_of_memory->tier == Tier::kHbm &&
       steps.steady().program.instances.size() <= kMostInstancesToTry) {
@@ -38,15 +45,22 @@ Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options) {
     report.bottleneck += "; no plan of this policy stays within its budget of " +
                          format_bytes(note->budget) + ": this one needs least";
   }
+  if (kept != nullptr) *kept = std::move(played);
   return report;
 }
 
 std::vector<Report> evaluate_all(std::span<const scenarios::RunSpec> runs,
                                  const ReportOptions& options,
-                                 const std::function<void(std::size_t)>& progress) {
+                                 const std::function<void(std::size_t)>& progress,
+                                 std::vector<KeptSteps>* kept) {
   std::vector<Report> reports(runs.size());
+  if (kept != nullptr) kept->resize(runs.size());
   run_parallel(
-      runs.size(), [&](std::size_t i) { reports[i] = evaluate(runs[i], options); }, progress);
+      runs.size(),
+      [&](std::size_t i) {
+        reports[i] = evaluate(runs[i], options, kept == nullptr ? nullptr : &(*kept)[i]);
+      },
+      progress);
   return reports;
 }
 

@@ -53,20 +53,6 @@ Bytes saved_per_layer(const StepGraph& graph, std::int64_t layers) {
   return Bytes((sums[middle - 1].count + sums[middle].count) / 2);
 }
 
-std::string name_of_instance(const PlayedStep& step, InstanceId instance) {
-  const Instance& what = step.program.instances[index(instance)];
-  if (what.op != kNoOp) return std::string(name_of(step.graph.op(what.op).kind));
-  if (index(what.name) == kNoIndex) return std::string(name_of(what.stream));
-  return std::string(step.graph.name(what.name));
-}
-
-std::string name_of_buffer(const PlayedStep& step, const Buffer& buffer) {
-  NameId name = buffer.name;
-  if (buffer.tensor != kNoTensor) name = step.graph.tensor(buffer.tensor).name;
-  if (index(name) == kNoIndex) return std::string(name_of(buffer.category));
-  return std::string(step.graph.name(name));
-}
-
 const sim::AllocatorRecord& record_of(const PlayedStep& step, Tier tier) {
   return step.whole().allocators[static_cast<std::size_t>(tier)];
 }
@@ -87,10 +73,10 @@ OutOfMemoryReport why_out_of_memory(const PlayedStep& step) {
   const sim::OutOfMemory& oom = *step.limited.out_of_memory;
   OutOfMemoryReport report;
   report.tier = oom.tier;
-  report.buffer = name_of_buffer(step, step.program.buffers[index(oom.buffer)]);
+  report.buffer = name_of(step, oom.buffer);
   if (oom.instance != kNoInstance) {
     const Instance& instance = step.program.instances[index(oom.instance)];
-    report.op = name_of_instance(step, oom.instance);
+    report.op = name_of(step, oom.instance);
     report.phase = instance.phase;
     report.layer = instance.layer;
   }
@@ -106,7 +92,7 @@ Peak describe(const PlayedStep& step, const sim::Peak& found) {
   peak.by_category = found.level.by_category;
   if (found.instance != kNoInstance) {
     const Instance& instance = step.program.instances[index(found.instance)];
-    peak.op = name_of_instance(step, found.instance);
+    peak.op = name_of(step, found.instance);
     peak.phase = instance.phase;
     peak.layer = instance.layer;
   }
@@ -118,18 +104,18 @@ Peak describe(const PlayedStep& step, const sim::Peak& found) {
   for (const BufferId id : found.largest) {
     const Buffer& buffer = step.program.buffers[index(id)];
     Alive alive;
-    alive.name = name_of_buffer(step, buffer);
+    alive.name = name_of(step, id);
     alive.bytes = buffer.bytes;
     alive.category = buffer.category;
     const InstanceId maker = made_by[index(id)];
     const InstanceId last = freed_by[index(id)];
     if (buffer.tensor != kNoTensor) alive.layer = step.graph.tensor(buffer.tensor).layer;
     if (maker != kNoInstance) {
-      alive.made_by = name_of_instance(step, maker);
+      alive.made_by = name_of(step, maker);
       alive.made_in = step.program.instances[index(maker)].phase;
     }
     if (last != kNoInstance) {
-      alive.freed_by = name_of_instance(step, last);
+      alive.freed_by = name_of(step, last);
       alive.freed_in = step.program.instances[index(last)].phase;
     }
     peak.largest.push_back(std::move(alive));
@@ -200,6 +186,20 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
 }
 
 }  // namespace
+
+std::string_view name_of(const PlayedStep& step, InstanceId instance) {
+  const Instance& what = step.program.instances[index(instance)];
+  if (what.op != kNoOp) return name_of(step.graph.op(what.op).kind);
+  if (index(what.name) == kNoIndex) return name_of(what.stream);
+  return step.graph.name(what.name);
+}
+
+std::string_view name_of(const PlayedStep& step, BufferId id) {
+  const Buffer& buffer = step.program.buffers[index(id)];
+  NameId name = buffer.name;
+  if (buffer.tensor != kNoTensor) name = step.graph.tensor(buffer.tensor).name;
+  return index(name) == kNoIndex ? name_of(buffer.category) : step.graph.name(name);
+}
 
 SimTime Report::stalled() const {
   SimTime sum{};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,10 @@ struct PlayedStep {
 
   const sim::Result& whole() const { return free != nullptr ? *free : limited; }
 };
+
+// What an instance does ("mm", "copy-out of …"), and whose bytes a buffer is.
+std::string_view name_of(const PlayedStep& step, InstanceId instance);
+std::string_view name_of(const PlayedStep& step, BufferId buffer);
 
 struct ReportOptions {
   std::size_t largest = 10;   // buffers to list at each peak

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <string>
+
 #include "tools/commands/command.hpp"
+#include "tools/out/out.hpp"
 
 namespace tidemark::tools {
 
@@ -21,6 +25,17 @@ std::shared_ptr<ScenarioArguments> add_scenario_arguments(CLI::App& command) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   return arguments;
+}
+
+void add_out_option(CLI::App& command, std::string& folder) {
+  std::string files;
+  for (const OutFile& file : out_files()) {
+    files += fmt::format("{}{} ({})", files.empty() ? "" : ", ", file.name, file.summary);
+  }
+  command
+      .add_option("--out", folder, fmt::format("write into a folder, made if missing: {}", files))
+      ->type_name("FOLDER")
+      ->check([](const std::string& text) { return text.empty() ? "names no folder" : ""; });
 }
 
 }  // namespace tidemark::tools

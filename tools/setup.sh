@@ -11,6 +11,7 @@ packages=(
   libyaml-cpp-dev                 # scenarios and catalogues
   libcli11-dev nlohmann-json3-dev libfmt-dev  # command line and output formats
   libceres-dev                    # robust least squares of `tidemark calibrate`
+  ca-certificates                 # to fetch the charts of report.html (tools/cmake/Echarts.cmake)
   catch2                          # tests
 )
 

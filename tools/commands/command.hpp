@@ -39,4 +39,7 @@ struct ScenarioArguments {
 // Adds SCENARIO…, --strategy and --set. The result is filled when the line is read.
 std::shared_ptr<ScenarioArguments> add_scenario_arguments(CLI::App& command);
 
+// Adds --out FOLDER (tools/out/out.hpp); `folder` outlives the reading.
+void add_out_option(CLI::App& command, std::string& folder);
+
 }  // namespace tidemark::tools

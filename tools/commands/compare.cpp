@@ -4,12 +4,15 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/policies/policy.hpp"
+#include "hardware/quantity.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/comparison.hpp"
 #include "tools/evaluate.hpp"
+#include "tools/out/out.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/select.hpp"
@@ -27,12 +30,31 @@ struct CompareArguments {
   std::string budgets;
   std::string json;
   std::string csv;
+  std::string out;
 };
+
+OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& compared,
+                   const std::vector<Compared>& rows, const std::vector<KeptSteps>& kept) {
+  OutInput input{title, {}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    OutRun run;
+    run.label = rows[i].policy;
+    if (rows[i].budget) run.label += " within " + format_bytes(*rows[i].budget);
+    run.spec = &compared[i].run;
+    run.report = &rows[i].report;
+    run.steps = &kept[i + 1];  // the first is what they are compared with
+    run.budget = rows[i].budget;
+    run.bound = rows[i].bound;
+    input.runs.push_back(std::move(run));
+  }
+  return input;
+}
 
 ExitStatus compare_policies(const CompareArguments& arguments) {
   if (!arguments.json.empty() && arguments.json == arguments.csv) {
     throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
   }
+  if (!arguments.out.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
@@ -58,12 +80,17 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   std::vector<scenarios::RunSpec> runs = {base[0].run};
   for (const ComparedPolicy& policy : compared) runs.push_back(policy.run);
   Progress progress(runs.size());
+  std::vector<KeptSteps> kept;
   const std::vector<Report> reports = evaluate_all(
-      runs, {.largest = 0}, [&](std::size_t finished) { progress.finished(finished); });
+      runs, {.largest = 0}, [&](std::size_t finished) { progress.finished(finished); },
+      arguments.out.empty() ? nullptr : &kept);
   const auto rows = compare(base[0].run, reports.front(), compared, std::span(reports).subspan(1));
   const std::string& title = scenarios.front().name;
   if (!arguments.json.empty()) write_output(arguments.json, comparison_json(title, rows));
   if (!arguments.csv.empty()) write_output(arguments.csv, comparison_csv(rows));
+  if (!arguments.out.empty()) {
+    write_out_folder(arguments.out, out_input(title, compared, rows, kept));
+  }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
     write_output(std::string(kStandardOutput), comparison_text(title, rows));
   }
@@ -94,11 +121,12 @@ void add_compare(CLI::App& app, Action& action) {
   command.add_option("--csv", arguments->csv, "write the rows as CSV; - for standard output")
       ->type_name("FILE|-")
       ->check(names_a_file);
+  add_out_option(command, arguments->out);
   command.footer(
       "Examples:\n"
       "  tidemark compare scenarios/checkpoint-policies.yaml --strategy 'keep everything'\n"
       "  tidemark compare scenarios/checkpoint-policies.yaml --strategy 'keep everything' \\\n"
-      "    --policies full,selective,layered --budgets 115GB..144GB");
+      "    --policies full,selective,layered --budgets 115GB..144GB --out policies");
   command.callback(
       [arguments, &action] { action = [arguments] { return compare_policies(*arguments); }; });
 }

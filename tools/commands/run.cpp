@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tools/commands/command.hpp"
 #include "tools/evaluate.hpp"
 #include "tools/formats/format.hpp"
+#include "tools/out/out.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/remedies.hpp"
@@ -24,6 +29,7 @@ struct RunArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
   std::string json;
   std::string csv;
+  std::string out;
   std::size_t top = 0;
   bool require_fit = false;
   bool why_not_fit = false;
@@ -32,14 +38,15 @@ struct RunArguments {
 constexpr std::size_t kListedInJson = 10;
 
 std::vector<ScenarioReports> evaluate_scenarios(const std::vector<scenarios::Scenario>& scenarios,
-                                                const ReportOptions& options) {
+                                                const ReportOptions& options,
+                                                std::vector<KeptSteps>* kept) {
   std::vector<scenarios::RunSpec> runs;
   for (const scenarios::Scenario& scenario : scenarios) {
     runs.insert(runs.end(), scenario.runs.begin(), scenario.runs.end());
   }
   Progress progress(runs.size());
-  const std::vector<Report> reports =
-      evaluate_all(runs, options, [&](std::size_t finished) { progress.finished(finished); });
+  const std::vector<Report> reports = evaluate_all(
+      runs, options, [&](std::size_t finished) { progress.finished(finished); }, kept);
 
   std::vector<ScenarioReports> grouped;
   auto next = reports.begin();
@@ -68,6 +75,25 @@ void add_remedies(const std::vector<scenarios::Scenario>& scenarios,
   }
 }
 
+OutInput out_input(const std::vector<scenarios::Scenario>& scenarios,
+                   const std::vector<ScenarioReports>& reports,
+                   const std::vector<KeptSteps>& kept) {
+  OutInput input;
+  for (std::size_t s = 0; s < scenarios.size(); ++s) {
+    const std::string_view name = scenarios.size() > 1 ? scenarios[s].name : std::string_view();
+    input.title += (s > 0 ? "; " : "") + scenarios[s].name;
+    for (std::size_t r = 0; r < scenarios[s].runs.size(); ++r) {
+      OutRun run;
+      run.spec = &scenarios[s].runs[r];
+      run.label = label_of(*run.spec, name);
+      run.report = &reports[s].runs[r];
+      run.steps = &kept[input.runs.size()];
+      input.runs.push_back(std::move(run));
+    }
+  }
+  return input;
+}
+
 ExitStatus run(const RunArguments& arguments) {
   if (arguments.json == kStandardOutput && arguments.csv == kStandardOutput) {
     throw UserError("--json and --csv cannot both go to standard output");
@@ -75,11 +101,14 @@ ExitStatus run(const RunArguments& arguments) {
   if (!arguments.json.empty() && arguments.json == arguments.csv) {
     throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
   }
+  if (!arguments.out.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
+  std::vector<KeptSteps> kept;
   std::vector<ScenarioReports> reports = evaluate_scenarios(
-      scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true});
+      scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true},
+      arguments.out.empty() ? nullptr : &kept);
   if (arguments.why_not_fit) add_remedies(scenarios, reports);
 
   const bool all_fit = std::ranges::all_of(reports, [](const ScenarioReports& scenario) {
@@ -92,6 +121,9 @@ ExitStatus run(const RunArguments& arguments) {
   if (!arguments.csv.empty()) {
     write_output(arguments.csv, find_format("csv").write(reports, options));
   }
+  if (!arguments.out.empty()) {
+    write_out_folder(arguments.out, out_input(scenarios, reports, kept));
+  }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
     std::string text = find_format("text").write(reports, options);
     if (arguments.why_not_fit && all_fit) text += "\nevery run fits as it is\n";
@@ -99,8 +131,6 @@ ExitStatus run(const RunArguments& arguments) {
   }
   return arguments.require_fit && !all_fit ? ExitStatus::kDoesNotFit : ExitStatus::kOk;
 }
-
-// An unset variable in a script must not look like success.
 
 }  // namespace
 
@@ -116,6 +146,7 @@ void add_run(CLI::App& app, Action& action) {
   command.add_option("--csv", arguments->csv, "write a line a run as CSV; - for standard output")
       ->type_name("FILE|-")
       ->check(names_a_file);
+  add_out_option(command, arguments->out);
   command
       .add_option("--top", arguments->top, "list the N largest tensors alive at each peak in HBM")
       ->type_name("N")
@@ -131,6 +162,7 @@ void add_run(CLI::App& app, Action& action) {
       "  tidemark run scenarios/7b-on-80gb.yaml --strategy 'checkpoint every block' --top 5\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --why-not-fit\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --set training.micro_batch=4 --csv runs.csv\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --out 7b    # then open 7b/report.html\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --json - | jq '.runs[].step_time_s'\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --require-fit || echo does not fit");
   command.callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

@@ -1,0 +1,57 @@
+#pragma once
+// `--out FOLDER`: what a command found, as files for people and other tools. The contract of such a
+// file: the runs in, with everything that was played, text out. It reads nothing else, opens no
+// file, and gives the same bytes for the same runs. A new one is a source file in this folder and a
+// row in table.cpp.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hardware/units.hpp"
+#include "scenarios/scenario.hpp"
+#include "tools/evaluate.hpp"
+#include "tools/report.hpp"
+
+namespace tidemark::tools {
+
+// One run; what it points to outlives the writing.
+struct OutRun {
+  std::string label;  // strategy and point of the sweep, or policy: unlike those of the other runs
+  const scenarios::RunSpec* spec = nullptr;
+  const Report* report = nullptr;
+  const KeptSteps* steps = nullptr;
+  std::optional<Bytes> budget;   // of HBM, of a policy that plans for one
+  std::optional<SimTime> bound;  // of recomputation at its peak (tools/comparison.hpp)
+};
+
+struct OutInput {
+  std::string title;
+  std::vector<OutRun> runs;
+};
+
+struct OutFile {
+  std::string_view name;  // in the folder
+  std::string_view summary;
+  std::string (*write)(const OutInput& input);
+  // Why this build cannot write it; empty: it can.
+  std::string_view (*why_not)();
+};
+
+// In the order in which they are written.
+std::span<const OutFile> out_files();
+
+// Before the work: throws UserError where a file cannot be written by this build, where the folder
+// is a file, and where one of its files is among the `inputs`.
+void check_out_folder(const std::string& folder, std::span<const std::string> inputs);
+
+// Makes the folder where there is none; each file is whole or not there. Throws UserError.
+void write_out_folder(const std::string& folder, const OutInput& input);
+
+// "checkpoint every block (training.micro_batch=4)"; with `scenario` in front where it is not
+// empty.
+std::string label_of(const scenarios::RunSpec& run, std::string_view scenario);
+
+}  // namespace tidemark::tools

@@ -1,0 +1,172 @@
+#include "tools/report_html/data.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/op_kind.hpp"
+#include "tidemark/version.hpp"
+#include "tools/report_html/levels.hpp"
+#include "tools/report_html/packed.hpp"
+#include "tools/report_html/step_columns.hpp"
+#include "tools/wording.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Parts of the step in the picture that compares runs.
+constexpr std::size_t kOverviewBuckets = 300;
+constexpr int kModuleCount = static_cast<int>(Module::kOptimizer) + 1;
+
+template <class Names>
+Json list_of(const Names& names) {
+  Json list = Json::array();
+  for (const std::string_view name : names) list.push_back(name);
+  return list;
+}
+
+// What the numbers of enums mean.
+Json words() {
+  Json categories = Json::array();
+  for (int c = 0; c < kCategoryCount; ++c) {
+    categories.push_back(spoken(static_cast<Category>(c)));
+  }
+  Json causes = Json::array();
+  for (int c = 0; c < sim::kStallCauseCount; ++c) {
+    causes.push_back(spoken(static_cast<sim::StallCause>(c)));
+  }
+  Json resources = Json::array();
+  for (int r = 0; r < kResourceCount; ++r) resources.push_back(spoken(static_cast<Resource>(r)));
+  Json modules = Json::array();
+  for (int m = 0; m < kModuleCount; ++m) modules.push_back(spoken(static_cast<Module>(m)));
+  return {{"tiers", Json::array({"HBM", "host memory", "SSD"})},
+          {"categories", std::move(categories)},
+          {"streams", list_of(kStreamNames)},
+          {"phases", list_of(kPhaseNames)},
+          {"causes", std::move(causes)},
+          {"resources", std::move(resources)},
+          {"modules", std::move(modules)}};
+}
+
+template <class Quantities>
+Json counts_of(const Quantities& quantities) {
+  Json list = Json::array();
+  for (const auto& quantity : quantities) list.push_back(quantity.count);
+  return list;
+}
+
+template <std::size_t kSize>
+Json counts_of(const std::array<SimTime, kSize>& times) {
+  Json list = Json::array();
+  for (const SimTime time : times) list.push_back(time.count());
+  return list;
+}
+
+// The level over time, for pictures of several runs: packed times, levels, both as differences.
+std::string overview(const PlayedStep& step, Tier tier) {
+  const std::vector<LevelPoint> all = levels_of(step.program, step.whole(), tier);
+  const std::vector<LevelPoint> kept = downsample(all, step.whole().end, kOverviewBuckets);
+  std::vector<std::int64_t> times, levels;
+  for (const LevelPoint& point : kept) {
+    times.push_back(point.time.count());
+    levels.push_back(point.level.count);
+  }
+  PackedColumns columns;
+  columns.add(differences(times));
+  columns.add(differences(levels));
+  return columns.base64();
+}
+
+Json tier_of(const OutRun& run, const PlayedStep& step, Tier tier) {
+  const TierReport& report = run.report->tier(tier);
+  const Peak& peak = report.peak_moment;
+  return {{"capacity", report.capacity.count},
+          {"peak", report.peak.count},
+          {"reserved", report.peak_reserved.count},
+          {"first_step_peak", report.first_step_peak.count},
+          {"peak_time", peak.time.count()},
+          {"peak_at", peak.op.empty() ? "the step starts at its peak"
+                                      : place(name_of(peak.phase), peak.layer, peak.op)},
+          {"by_category", counts_of(peak.by_category)},
+          {"overview", overview(step, tier)}};
+}
+
+// Bytes that forward keeps for backward, by block (-1: outside) and by the part that made them:
+// [layer, module, bytes], of the first micro-batch.
+Json saved_by_layer(const StepGraph& graph) {
+  std::uint32_t end = 0;  // of the first forward
+  while (end < graph.op_count() && graph.ops[end].phase == Phase::kForward) ++end;
+  std::map<std::pair<int, int>, Bytes> sums;
+  for (const Tensor& tensor : graph.tensors) {
+    if (!tensor.saved || tensor.initial() || index(tensor.producer) >= end) continue;
+    sums[{tensor.layer, static_cast<int>(graph.op(tensor.producer).module)}] += tensor.bytes;
+  }
+  Json list = Json::array();
+  for (const auto& [where, bytes] : sums) {
+    list.push_back({where.first, where.second, bytes.count});
+  }
+  return list;
+}
+
+Json run_of(const OutRun& run) {
+  const Report& report = *run.report;
+  const PlayedStep step = run.steps->steady();
+  Json tiers = Json::array();
+  for (std::size_t t = 0; t < kTierCount; ++t) {
+    tiers.push_back(tier_of(run, step, static_cast<Tier>(t)));
+  }
+  return {{"label", run.label},
+          {"machine", run.spec->machine.name},
+          {"fits", report.fits()},
+          {"bottleneck", report.bottleneck},
+          {"step", report.step_time.count()},
+          {"bound", report.lower_bound.count()},
+          {"busy", report.compute_busy.count()},
+          {"recompute", report.recompute.count()},
+          {"recompute_bound", run.bound ? Json(run.bound->count()) : Json(nullptr)},
+          {"budget", run.budget ? Json(run.budget->count) : Json(nullptr)},
+          {"stalls", counts_of(report.stalls)},
+          {"critical_path", counts_of(report.critical_path)},
+          {"tokens_per_s", report.tokens_per_second},
+          {"mfu", report.mfu},
+          {"caching", report.allocator.keeps_cache},
+          {"tiers", std::move(tiers)},
+          {"saved", saved_by_layer(step.graph)},
+          {"events", step.whole().memory.size()},
+          {"instances", step.program.instances.size()},
+          {"columns", step_columns(step)}};
+}
+
+// As \u003c, so that no text of a scenario ends the script or begins a comment.
+std::string without_angle_brackets(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string report_data(const OutInput& input) {
+  Json runs = Json::array();
+  for (const OutRun& run : input.runs) runs.push_back(run_of(run));
+  const Json data = {{"tidemark", kVersion},
+                     {"title", input.title},
+                     {"words", words()},
+                     {"runs", std::move(runs)}};
+  return without_angle_brackets(data.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,197 @@
+// Runs side by side: a table to sort, where the time of a step goes, peak against time.
+
+const STALLS = (run) => run.stalls.reduce((sum, stall) => sum + stall, 0);
+
+const COLUMNS = [
+  {key: "label", name: "Strategy", of: (run) => run.label, text: (run) => run.label},
+  {key: "fits", name: "Fits", of: (run) => run.fits ? 1 : 0, text: (run) => run.fits ? "✓ yes" : "✗ no"},
+  ...[0, 1, 2].map((t) => ({key: `tier${t}`, name: ["HBM peak", "Host peak", "SSD"][t],
+    of: (run) => Math.max(run.tiers[t].peak, run.tiers[t].reserved),
+    text: (run) => bytesText(Math.max(run.tiers[t].peak, run.tiers[t].reserved))})),
+  {key: "step", name: "Step", of: (run) => run.step, text: (run) => timeText(run.step)},
+  {key: "recompute", name: "Recompute", of: (run) => run.recompute, text: (run) => timeText(run.recompute)},
+  {key: "stalls", name: "Stalls", of: STALLS, text: (run) => timeText(STALLS(run))},
+  {key: "tokens", name: "Tokens/s", of: (run) => run.tokens_per_s, text: (run) => digits(run.tokens_per_s)},
+  {key: "mfu", name: "MFU", of: (run) => run.mfu, text: (run) => `${(100 * run.mfu).toFixed(1)} %`},
+];
+
+// Runs that fit and that no other run that fits beats in memory or time without losing in the other.
+function paretoFront(runs) {
+  const peak = (run) => Math.max(run.tiers[0].peak, run.tiers[0].reserved);
+  const better = (a, b) => peak(a) <= peak(b) && a.step <= b.step && (peak(a) < peak(b) || a.step < b.step);
+  const candidates = runs.some((run) => run.fits) ? runs.filter((run) => run.fits) : runs;
+  return candidates.filter((run) => !candidates.some((other) => better(other, run)))
+    .sort((a, b) => peak(a) - peak(b) || a.step - b.step);
+}
+
+class StrategyTable {
+  constructor(table, runs, onChoose, onShown) {
+    this.table = table;
+    this.runs = runs;
+    this.onChoose = onChoose;
+    this.onShown = onShown;
+    this.order = runs.map((run, i) => i);
+    this.sorted = {key: null, ascending: true};
+    this.chosen = 0;
+    this.shown = new Set(this.order.slice(0, 8));
+  }
+
+  draw() {
+    const front = new Set(paretoFront(this.runs));
+    const columns = COLUMNS.filter(({key}) => !/^tier[12]$/.test(key) ||
+      this.runs.some((run) => run.tiers[Number(key[4])].peak > 0));
+    const head = columns.map((column) => {
+      const sorted = this.sorted.key === column.key;
+      const arrow = sorted ? (this.sorted.ascending ? " ▲" : " ▼") : "";
+      return make("th", {scope: "col", "aria-sort": sorted ? (this.sorted.ascending ? "ascending" : "descending") : "none"},
+        make("button", {type: "button", "data-sort": column.key, onclick: () => this.sortBy(column)}, column.name + arrow));
+    });
+    const rows = this.order.map((i) => {
+      const run = this.runs[i];
+      const cells = columns.map((column) => column.key === "label"
+        ? make("th", {scope: "row"}, make("button", {type: "button", "data-run": String(i),
+          "aria-pressed": String(i === this.chosen), onclick: () => this.choose(i)}, run.label),
+          front.has(run) && this.runs.length > 1
+            ? make("span", {class: "badge", title: "no other run that fits needs less memory without taking longer"}, "front") : "")
+        : make("td", {class: column.key === "fits" ? (run.fits ? "good" : "bad") : null}, column.text(run)));
+      return make("tr", {class: i === this.chosen ? "chosen" : null},
+        make("td", {class: "check"}, make("input", {type: "checkbox", checked: this.shown.has(i),
+          "aria-label": `compare ${run.label}`, "data-show": String(i), onchange: () => this.toggle(i)})),
+        cells);
+    });
+    const focus = document.activeElement?.dataset?.sort;
+    this.table.replaceChildren(
+      make("thead", {}, make("tr", {}, make("th", {class: "check", scope: "col"}, make("span", {class: "hidden"}, "compare")), head)),
+      make("tbody", {}, rows));
+    if (focus) this.table.querySelector(`[data-sort="${focus}"]`)?.focus();
+  }
+
+  sortBy(column) {
+    const again = this.sorted.key === column.key;
+    this.sorted = {key: column.key, ascending: again ? !this.sorted.ascending : true};
+    const direction = this.sorted.ascending ? 1 : -1;
+    const compare = (a, b) => typeof a === "string" ? a.localeCompare(b, "en") : a - b;
+    this.order.sort((a, b) =>
+      direction * compare(column.of(this.runs[a]), column.of(this.runs[b])) || a - b);
+    this.draw();
+  }
+
+  choose(i) {
+    this.chosen = i;
+    this.draw();
+    this.table.querySelector(`[data-run="${i}"]`)?.focus();
+    this.onChoose(i);
+  }
+
+  toggle(i) {
+    if (this.shown.has(i)) this.shown.delete(i);
+    else this.shown.add(i);
+    this.onShown(this.shown);
+  }
+}
+
+// Stacked bars of the step's time: computing, recomputing, and waiting by cause.
+class TimeBars {
+  constructor(container, legend, runs, words) {
+    Object.assign(this, {container, legend, runs, words});
+    this.chart = echarts.init(container, null, {renderer: "canvas"});
+    const used = words.causes.map((name, c) => c).filter((c) => runs.some((run) => run.stalls[c] > 0));
+    this.parts = [
+      {name: "computing", look: BUSY_LOOK, of: (run) => run.busy - run.recompute},
+      {name: "recomputing", look: RECOMPUTE_LOOK, of: (run) => run.recompute},
+      ...used.map((c) => ({name: `waiting for ${words.causes[c]}`, look: CAUSE_LOOKS[c], of: (run) => run.stalls[c]})),
+    ].filter((part) => runs.some((run) => part.of(run) > 0));
+    legend.replaceChildren(...this.parts.map((part) => make("li", {}, swatch(part.look), part.name)));
+  }
+
+  draw() {
+    const {text, faint, line, panel} = pageColors();
+    const [size, unit] = unitFor(Math.max(...this.runs.map((run) => run.step)), TIME_UNITS);
+    const narrow = this.container.clientWidth < 480;
+    const height = 60 + 34 * this.runs.length;
+    this.container.style.height = `${height}px`;
+    this.chart.resize();
+    const font = {color: faint, fontFamily: chartFont, fontSize: 12};
+    this.chart.setOption({
+      animation: false, textStyle: {fontFamily: chartFont},
+      aria: {enabled: true},
+      grid: {left: narrow ? 100 : 190, right: 56, top: 6, bottom: 44},
+      tooltip: {trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: {color: text, fontSize: 12},
+        formatter: ({seriesIndex, dataIndex}) => {
+          const part = this.parts[seriesIndex];
+          const run = this.runs[dataIndex];
+          return `<b>${escapeText(run.label)}</b><br>${escapeText(part.name)}: ${timeText(part.of(run))}, ` +
+            percentText(part.of(run) / run.step);
+        }},
+      xAxis: {type: "value", name: `time of a step (${unit})`, nameLocation: "middle", nameGap: 28, nameTextStyle: font,
+        axisLabel: {...font, hideOverlap: true, formatter: (value) => String(Number((value / size).toPrecision(3)))}, splitLine: {lineStyle: {color: line}}},
+      yAxis: {type: "category", inverse: true, data: this.runs.map((run) => run.label),
+        axisLine: {lineStyle: {color: line}}, axisTick: {show: false},
+        axisLabel: {...font, color: text, width: narrow ? 92 : 180, overflow: "truncate", interval: 0}},
+      series: this.parts.map((part, p) => ({
+        type: "bar", stack: "step", name: part.name, barMaxWidth: 22,
+        itemStyle: {color: fillOf(part.look)},
+        data: this.runs.map((run) => part.of(run)),
+        label: {show: p === this.parts.length - 1, position: "right", color: text, fontSize: 12,
+          formatter: ({dataIndex}) => timeText(this.runs[dataIndex].step)},
+      })),
+    }, {notMerge: true});
+  }
+}
+
+// Peak of HBM against the time of a step, with the Pareto front and the budget.
+class Tradeoff {
+  constructor(container, runs, onChoose) {
+    Object.assign(this, {container, runs});
+    this.chart = echarts.init(container, null, {renderer: "canvas"});
+    this.chart.on("click", ({data}) => data?.run !== undefined && onChoose(data.run));
+  }
+
+  draw() {
+    const {text, faint, line, panel, alarm} = pageColors();
+    this.chart.resize();
+    const peak = (run) => Math.max(run.tiers[0].peak, run.tiers[0].reserved);
+    const most = Math.max(...this.runs.map(peak));
+    const capacity = this.runs[0].tiers[0].capacity;
+    const [size, unit] = unitFor(most, BYTE_UNITS);
+    const [timeSize, timeUnit] = unitFor(Math.max(...this.runs.map((run) => run.step)), TIME_UNITS);
+    const times = this.runs.map((run) => run.step);
+    const wide = Math.min(...times) > 0 && Math.max(...times) / Math.min(...times) > 10;
+    const font = {color: faint, fontFamily: chartFont, fontSize: 12};
+    const front = paretoFront(this.runs);
+    const number = (value, by) => String(Number((value / by).toPrecision(3)));
+    const budgets = [...new Set([capacity, ...this.runs.map((run) => run.budget)])]
+      .filter((bytes) => bytes > 0 && bytes < 3 * most);
+    this.chart.setOption({
+      animation: false, textStyle: {fontFamily: chartFont}, aria: {enabled: true},
+      grid: {left: 64, right: 24, top: 24, bottom: 48},
+      tooltip: {trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: {color: text, fontSize: 12},
+        formatter: ({data}) => data?.run === undefined ? "" : this.describe(this.runs[data.run])},
+      xAxis: {type: "value", min: 0, max: 1.08 * Math.max(most, ...budgets), name: `HBM peak (${unit})`, nameLocation: "middle", nameGap: 28,
+        nameTextStyle: font, axisLabel: {...font, showMaxLabel: false, formatter: (value) => number(value, size)},
+        splitLine: {lineStyle: {color: line}}},
+      yAxis: {type: wide ? "log" : "value", scale: wide, name: `step (${timeUnit}${wide ? ", logarithmic" : ""})`, nameLocation: "end",
+        nameTextStyle: {...font, align: "left", padding: [0, 0, 0, -40]}, axisLabel: {...font, formatter: (value) => number(value, timeSize)},
+        splitLine: {lineStyle: {color: line}}},
+      series: [
+        {type: "line", data: front.map((run) => [peak(run), run.step]), step: "end", symbol: "none", silent: true, z: 1,
+          lineStyle: {color: text, width: 1.5, type: [4, 3]},
+          markLine: {silent: true, symbol: "none", lineStyle: {color: alarm, type: [6, 4], width: 1.5},
+            label: {color: alarm, fontSize: 12, position: "insideEndTop",
+              formatter: ({value}) => value === capacity ? `capacity ${bytesText(value)}` : bytesText(value)},
+            data: budgets.map((bytes) => ({xAxis: bytes}))}},
+        {type: "scatter", symbolSize: 13, z: 2,
+          data: this.runs.map((run, i) => ({value: [peak(run), run.step], run: i, name: run.label, symbol: runLook(i).symbol,
+            itemStyle: {color: run.fits ? runLook(i).color : panel, borderColor: runLook(i).color, borderWidth: 2}})),
+          labelLayout: {hideOverlap: true, moveOverlap: "shiftY"},
+          label: {show: true, position: "right", distance: 8, color: text, fontSize: 12, width: 150, overflow: "truncate",
+            formatter: ({name, data}) => this.runs[data.run].fits ? name : `${name} (does not fit)`}},
+      ],
+    }, {notMerge: true});
+  }
+
+  describe(run) {
+    return `<b>${escapeText(run.label)}</b><br>peak ${bytesText(Math.max(run.tiers[0].peak, run.tiers[0].reserved))}, ` +
+      `step ${timeText(run.step)}${run.fits ? "" : "<br>does not fit"}`;
+  }
+}
