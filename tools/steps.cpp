@@ -122,13 +122,14 @@ Steps Steps::on(const Machine& machine) const {
   return {std::move(run), std::move(first), std::move(steady), note_};
 }
 
-PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity) const {
-  return play(choice, capacity, true);
+PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
+                        StepWatch* watch) const {
+  return play_steps(choice, capacity, true, watch);
 }
 
 std::optional<sim::Result> Steps::play_steady(const scenarios::AllocatorChoice& choice,
                                               sim::Capacity capacity) const {
-  return play(choice, capacity, false).steady;
+  return play_steps(choice, capacity, false, nullptr).steady;
 }
 
 Bytes reserved_peak(const Program& program, const sim::Result& result, Tier tier,
@@ -141,8 +142,8 @@ Bytes reserved_peak(const Program& program, const sim::Result& result, Tier tier
   return sum;
 }
 
-PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
-                        bool needs_first) const {
+PlayedSteps Steps::play_steps(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
+                              bool needs_first, StepWatch* watch) const {
   const sim::AllocatorKind* kind = sim::find_allocator(choice.kind);
   ensure(kind != nullptr, "the loader should have refused an unknown allocator");
   const bool limited = capacity == sim::Capacity::kEnforced;
@@ -157,9 +158,18 @@ PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity 
     options.allocators[kHbm] = hbm.get();
   };
 
+  const auto simulate = [&](const PlannedStep& step) {
+    if (watch == nullptr || hbm == nullptr) return sim::simulate(step.program, options);
+    options.allocators[kHbm] = watch->before(*hbm, step, options.carried);
+    sim::Result result = sim::simulate(step.program, options);
+    options.allocators[kHbm] = hbm.get();
+    watch->after(result);
+    return result;
+  };
+
   PlayedSteps played;
   empty_hbm();
-  if (needs_first || kind->keeps_cache) played.first = sim::simulate(first_.program, options);
+  if (needs_first || kind->keeps_cache) played.first = simulate(first_);
   if (!kind->keeps_cache) {
     empty_hbm();
     played.steady = sim::simulate(steady_.program, options);
@@ -173,7 +183,7 @@ PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity 
     const std::vector<sim::KeptBuffer> carried = carried_over(*before, kept, steady_, left);
     for (const sim::KeptBuffer& buffer : left) hbm->free(buffer.handle);
     options.carried = carried;
-    played.steady = sim::simulate(steady_.program, options);
+    played.steady = simulate(steady_);
     ++played.later_steps;
     if (played.steady->out_of_memory || !asked_the_driver(*played.steady)) break;
     kept = played.steady->kept;

@@ -49,6 +49,16 @@ StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind);
 // Most that the allocator of `tier` had taken, with what is set aside beside it.
 Bytes reserved_peak(const Program& program, const sim::Result& result, Tier tier, bool keeps_cache);
 
+// Looks on while steps are played with an allocator that keeps a cache.
+class StepWatch {
+ public:
+  virtual ~StepWatch() = default;
+  // Returns what is to hand out HBM in the step: `hbm`, or what stands before it.
+  virtual sim::Allocator* before(sim::Allocator& hbm, const PlannedStep& step,
+                                 std::span<const sim::KeptBuffer> carried) = 0;
+  virtual void after(const sim::Result& result) = 0;
+};
+
 class Steps {
  public:
   explicit Steps(const scenarios::RunSpec& run);
@@ -60,7 +70,8 @@ class Steps {
   Steps on(const Machine& machine) const;
 
   // With HBM in the hands of `allocator`, and the machine's capacities or as much as it takes.
-  PlayedSteps play(const scenarios::AllocatorChoice& allocator, sim::Capacity capacity) const;
+  PlayedSteps play(const scenarios::AllocatorChoice& allocator, sim::Capacity capacity,
+                   StepWatch* watch = nullptr) const;
 
   // The steady step alone; the first is played too where it leaves a cache.
   std::optional<sim::Result> play_steady(const scenarios::AllocatorChoice& allocator,
@@ -73,8 +84,8 @@ class Steps {
   const PlannedStep& steady() const { return steady_; }
 
  private:
-  PlayedSteps play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
-                   bool needs_first) const;
+  PlayedSteps play_steps(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,
+                         bool needs_first, StepWatch* watch) const;
 
   scenarios::RunSpec run_;
   PlannedStep first_, steady_;
