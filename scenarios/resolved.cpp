@@ -218,6 +218,13 @@ void write_policy_options(Writer& writer, const RunSpec& run) {
       writer.write(option.name, Bytes(option.integer));
     } else if (kind == OptionKind::kFlag) {
       writer.write(option.name, option.integer != 0);
+    } else if (kind == OptionKind::kNumber) {
+      writer.write(option.name, option.number);
+    } else if (kind == OptionKind::kTime) {
+      writer.write(option.name, SimTime(option.integer));
+    } else if (kind == OptionKind::kChoice) {
+      const auto row = static_cast<std::size_t>(option.integer);
+      writer.write(option.name, std::string(policy->options[i].choices[row]));
     } else if (kind == OptionKind::kNames) {
       std::string list;
       for (const std::string& name : option.names) list += (list.empty() ? "" : ", ") + name;

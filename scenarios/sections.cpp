@@ -100,8 +100,8 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
   for (const OptionSpec& option : policy->options) {
     const bool optional = option.preset.empty() && !own.stated(option.name);
     if (!own.has(option.name) && !optional) return choice;  // reported
-    choice.options.push_back(
-        {std::string(option.name), own.integer(option.name), own.names(option.name)});
+    choice.options.push_back({std::string(option.name), own.integer(option.name),
+                              own.names(option.name), own.number(option.name)});
   }
   if (layers > 0 && policy->segments != nullptr) {
     choice.checkpointing.segments = policy->segments({layers, choice.options});

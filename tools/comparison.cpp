@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "graph/op_time.hpp"
@@ -13,6 +16,9 @@
 #include "hardware/quantity.hpp"
 #include "scenarios/suggest.hpp"
 #include "tools/changes.hpp"
+#include "tools/evaluate.hpp"
+#include "tools/parallel.hpp"
+#include "tools/placement.hpp"
 #include "tools/steps.hpp"
 #include "tools/user_error.hpp"
 
@@ -21,29 +27,13 @@ namespace {
 
 constexpr int kBudgetsOfRange = 8;
 
-// One way to write a policy into a scenario.
-struct Wording {
-  std::string shown;
-  std::string value;
-};
-
-std::vector<Wording> wordings(const Policy& policy) {
-  const std::string name(policy.name);
-  std::vector<Wording> found = {{name, name}};
-  if (name == "every-n") {
-    found.clear();
-    for (const int n : {2, 4, 8}) {
-      found.push_back(
-          {fmt::format("every-n, n: {}", n), fmt::format("{{policy: every-n, n: {}}}", n)});
-    }
-  } else if (name == "modules") {
-    found.push_back({"modules: norm, activation, core",
-                     "{policy: modules, modules: [norm, mlp_activation, attention_core]}"});
-  } else if (name == "ops") {
-    found.push_back({"ops, keep: matmul", "{policy: ops, keep: matmul}"});
-    found.push_back({"ops, every_second", "{policy: ops, every_second: true}"});
-  }
-  return found;
+// Some ways to write a policy: its options without the budget of HBM, "" for those of its preset.
+std::vector<std::string> wordings(std::string_view name) {
+  if (name == "every-n") return {"n: 2", "n: 4", "n: 8"};
+  if (name == "modules") return {"", "modules: [norm, mlp_activation, attention_core]"};
+  if (name == "ops") return {"", "keep: matmul", "every_second: true"};
+  if (name == "knapsack") return {"budget: 0.8", "budget: 0.6", "budget: 0.4", "budget: 0.2"};
+  return {""};
 }
 
 // What recomputation costs at least at a peak of HBM: the cut bound of the step's problem, whose
@@ -98,8 +88,20 @@ std::vector<ComparedPolicy> policies_to_compare(const scenarios::RunSpec& run,
                                                 std::span<const std::string> policies,
                                                 std::span<const Bytes> budgets) {
   std::vector<ComparedPolicy> found;
-  const auto add = [&](const std::string& shown, const std::string& value,
+  const auto add = [&](const Policy& policy, const std::string& options,
                        std::optional<Bytes> budget) {
+    std::string shown(policy.name);
+    if (!options.empty()) shown += ", " + options;
+    const auto same = [&](const ComparedPolicy& row) {
+      return row.policy == shown && row.budget == budget;
+    };
+    if (std::ranges::any_of(found, same)) return;
+    std::string value(policy.name);
+    if (budget) {
+      value = fmt::format("{{policy: {}, budget: {} B}}", shown, budget->count);
+    } else if (!options.empty()) {
+      value = fmt::format("{{policy: {}}}", shown);
+    }
     const Change change{shown, {{"checkpoint", value}}};
     auto changed = run.checkpoint_policy == value ? std::optional(run)
                                                   : with_changes(run, std::span(&change, 1));
@@ -112,15 +114,57 @@ std::vector<ComparedPolicy> policies_to_compare(const scenarios::RunSpec& run,
       for (const Policy& each : ::tidemark::policies()) known.push_back(each.name);
       throw UserError("there is no policy '" + name + "': " + scenarios::suggestion(name, known));
     }
-    if (policy->planner == nullptr) {
-      for (const Wording& wording : wordings(*policy)) add(wording.shown, wording.value, {});
-      continue;
-    }
-    for (const Bytes budget : budgets) {
-      add(name, fmt::format("{{policy: {}, budget: {} B}}", name, budget.count), budget);
+    for (const std::string& options : wordings(name)) {
+      if (!policy->plans_for_budget())
+        add(*policy, options, {});
+      else
+        for (const Bytes budget : budgets) add(*policy, options, budget);
     }
   }
   return found;
+}
+
+std::vector<std::string> policies_compared_by_default() {
+  std::vector<std::string> names;
+  for (const Policy& policy : ::tidemark::policies()) {
+    if (!policy.slow) names.emplace_back(policy.name);
+  }
+  return names;
+}
+
+std::vector<Report> evaluate_policies(const scenarios::RunSpec& base,
+                                      std::span<const ComparedPolicy> policies,
+                                      const std::function<void(std::size_t)>& progress,
+                                      std::vector<KeptSteps>* kept) {
+  if (kept != nullptr) kept->resize(policies.size());
+  // What policies share: the steps that they plan for, and a planner for all of its budgets.
+  std::once_flag lowered;
+  std::shared_ptr<const PlanningBase> planning;
+  struct Shared {
+    std::once_flag made;
+    std::unique_ptr<const Placer> placer;
+  };
+  std::map<std::string, Shared> shared;
+  for (const ComparedPolicy& each : policies) shared[each.policy];
+  std::vector<Report> reports(policies.size());
+  run_parallel(
+      policies.size(),
+      [&](std::size_t i) {
+        const scenarios::RunSpec& run = policies[i].run;
+        const ReportOptions options = {.largest = 0};
+        KeptSteps* const keep = kept != nullptr ? &(*kept)[i] : nullptr;
+        if (find_policy(run.checkpoint_policy)->planner == nullptr) {
+          reports[i] = evaluate(run, options, keep);
+          return;
+        }
+        std::call_once(lowered, [&] { planning = planning_base(base); });
+        Shared& same = shared.at(policies[i].policy);
+        std::call_once(same.made, [&] { same.placer = std::make_unique<Placer>(planning, run); });
+        reports[i] =
+            evaluate(run, std::make_shared<const Steps>(same.placer->place(run)), options, keep);
+      },
+      progress);
+  return reports;
 }
 
 std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base_report,

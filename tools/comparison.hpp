@@ -3,6 +3,7 @@
 // any schedule could do.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "hardware/units.hpp"
 #include "scenarios/scenario.hpp"
+#include "tools/evaluate.hpp"
 #include "tools/report.hpp"
 
 namespace tidemark::tools {
@@ -20,12 +22,23 @@ struct ComparedPolicy {
   scenarios::RunSpec run;
 };
 
-// The run with each of the policies by name, with their options as preset (every-n also with
-// segments of 4 and 8 blocks), and those that plan for a budget once for each of the budgets.
-// Policies that the loader refuses for this run are left out.
+// The run with each of the policies by name, with their options as preset (some also with others),
+// and those that plan for a budget once for each of the budgets. Policies that the loader refuses
+// for this run are left out; a policy that is named twice has one row.
 std::vector<ComparedPolicy> policies_to_compare(const scenarios::RunSpec& run,
                                                 std::span<const std::string> policies,
                                                 std::span<const Bytes> budgets);
+
+// All but those that plan for seconds to minutes.
+std::vector<std::string> policies_compared_by_default();
+
+// In the order of `policies`, several at once; `base` keeps everything. `progress` is called with
+// the number of finished runs, never by two threads at once. `kept`: one for each policy, where not
+// null.
+std::vector<Report> evaluate_policies(const scenarios::RunSpec& base,
+                                      std::span<const ComparedPolicy> policies,
+                                      const std::function<void(std::size_t)>& progress = {},
+                                      std::vector<KeptSteps>* kept = nullptr);
 
 struct Compared {
   std::string policy;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/comparison.hpp"
+#include "tools/placement_json.hpp"
 #include "tools/text_table.hpp"
 #include "tools/wording.hpp"
 
@@ -77,6 +78,8 @@ std::string comparison_json(const std::string& title, std::span<const Compared> 
                     {"bound_s", row.bound ? Json(seconds(*row.bound)) : Json(nullptr)},
                     {"recomputed_flops", row.recomputed.count},
                     {"moved_bytes", row.moved.count},
+                    {"placement",
+                     row.report.placement ? placement_json(*row.report.placement) : Json(nullptr)},
                     {"on_front", row.on_front}});
   }
   return Json{{"scenario", title}, {"policies", std::move(list)}}.dump(2) + "\n";
@@ -85,15 +88,17 @@ std::string comparison_json(const std::string& title, std::span<const Compared> 
 std::string comparison_csv(std::span<const Compared> rows) {
   std::string out =
       "policy,budget_bytes,fits,hbm_peak_bytes,step_time_s,overhead_s,recompute_s,bound_s,"
-      "recomputed_flops,"
-      "moved_bytes,on_front\n";
+      "recomputed_flops,moved_bytes,on_front,budget_met,simulations\n";
   for (const Compared& row : rows) {
-    out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{}\n", row.policy,
+    const PlacementNote* note = row.report.placement ? &*row.report.placement : nullptr;
+    out += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{},{},{}\n", row.policy,
                        row.budget ? fmt::format("{}", row.budget->count) : "", row.report.fits(),
                        peak_of(row).count, seconds(row.report.step_time), seconds(row.over),
                        seconds(row.report.recompute),
                        row.bound ? fmt::format("{}", seconds(*row.bound)) : "",
-                       row.recomputed.count, row.moved.count, row.on_front);
+                       row.recomputed.count, row.moved.count, row.on_front,
+                       note == nullptr ? "" : fmt::format("{}", note->met),
+                       note == nullptr ? "" : fmt::format("{}", note->simulations));
   }
   return out;
 }

@@ -6,7 +6,6 @@
 #include "hardware/quantity.hpp"
 #include "tools/allocator_report.hpp"
 #include "tools/parallel.hpp"
-#include "tools/placement.hpp"
 #include "tools/steps.hpp"
 
 namespace tidemark::tools {
@@ -30,8 +29,13 @@ PlayedStep KeptSteps::first() const {
 }
 
 Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options, KeptSteps* kept) {
+  return evaluate(run, std::make_shared<const Steps>(run), options, kept);
+}
+
+Report evaluate(const scenarios::RunSpec& run, std::shared_ptr<const Steps> planned,
+                const ReportOptions& options, KeptSteps* kept) {
   KeptSteps played;
-  played.steps = std::make_shared<const Steps>(run);
+  played.steps = std::move(planned);
   const Steps& steps = *played.steps;
   played.limited = steps.play(run.allocator, sim::Capacity::kEnforced);
   if (!played.limited.fits()) played.free = steps.play(run.allocator, sim::Capacity::kIgnored);
@@ -41,9 +45,10 @@ Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options, Kep
       steps.steady().program.instances.size() <= kMostInstancesToTry) {
     report.out_of_memory->settings = search_settings(steps, run.allocator);
   }
-  if (const PlacementNote* note = steps.placement(); note != nullptr && !note->met) {
+  if (const PlacementNote* note = steps.placement()) report.placement = *note;
+  if (report.placement && !report.placement->met) {
     report.bottleneck += "; no plan of this policy stays within its budget of " +
-                         format_bytes(note->budget) + ": this one needs least";
+                         format_bytes(report.placement->budget) + ": this one needs least";
   }
   if (kept != nullptr) *kept = std::move(played);
   return report;

@@ -27,6 +27,10 @@ struct KeptSteps {
 Report evaluate(const scenarios::RunSpec& run, const ReportOptions& options = {},
                 KeptSteps* kept = nullptr);
 
+// `steps` are those of the run.
+Report evaluate(const scenarios::RunSpec& run, std::shared_ptr<const Steps> steps,
+                const ReportOptions& options, KeptSteps* kept = nullptr);
+
 // All runs, several at once; reports come in the order of the runs whatever ends first. `progress`
 // is called with the number of finished runs, never by two threads at once. The first run that
 // fails, in the order of the runs, decides what is thrown. `kept`: one for each run, where not

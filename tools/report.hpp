@@ -22,6 +22,7 @@
 #include "sim/result.hpp"
 #include "tools/allocator_report.hpp"
 #include "tools/analysis/limits.hpp"
+#include "tools/placement_note.hpp"
 #include "tools/remedies.hpp"
 
 namespace tidemark::tools {
@@ -105,10 +106,11 @@ struct Report {
   ByResource critical_path{};                           // of step_time, to which it adds up
   UpdatePace update_pace{};                             // of the CPU
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
-  double days_to_rated_writes = 0;   // of the drives, training all day; 0: no writes, no rating
-  AllocatorReport allocator;         // of HBM
-  std::string bottleneck;            // one sentence
-  std::optional<Remedies> remedies;  // where asked for and it does not fit
+  double days_to_rated_writes = 0;  // of the drives, training all day; 0: no writes, no rating
+  AllocatorReport allocator;        // of HBM
+  std::string bottleneck;           // one sentence
+  std::optional<PlacementNote> placement;  // of a checkpoint policy that plans for a budget
+  std::optional<Remedies> remedies;        // where asked for and it does not fit
 
   bool fits() const { return !out_of_memory.has_value(); }
   const TierReport& tier(Tier t) const { return tiers[static_cast<std::size_t>(t)]; }

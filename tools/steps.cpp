@@ -100,7 +100,7 @@ Steps::Steps(const scenarios::RunSpec& run) : run_(run) {
   const Policy* policy = find_policy(run.checkpoint_policy);
   ensure(policy != nullptr, "the loader should have refused an unknown policy");
   if (policy->planner != nullptr) {
-    *this = place_within_budget(run);
+    *this = Placer(planning_base(run), run).place(run);
     return;
   }
   first_ = plan_step(run, StepKind::kFirst);

@@ -25,7 +25,7 @@ namespace tidemark::tools {
 
 inline constexpr int kMostLaterSteps = 5;
 
-struct PlacementNote;  // tools/placement.hpp
+struct PlacementNote;  // tools/placement_note.hpp
 
 struct PlannedStep {
   StepGraph graph;

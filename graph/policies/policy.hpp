@@ -7,9 +7,9 @@
 //              layers 5, every-n with n = 2:  segments [0, 2) [2, 4) [4, 5)
 //   drops      single tensors that are not kept and made again when backward needs them, as
 //              selective checkpoints and compilers do it. Decided on the lowered step.
-//   planner    an order of ops with repeats, for a budget of bytes. Budgets are those of the
-//              problem's referee (graph/remat/referee.hpp), a proxy of what a step needs: whoever
-//              asks corrects them by simulation.
+//   planner    an order of ops with repeats. Most plan for a budget of bytes. Budgets are those of
+//              the problem's referee (graph/remat/referee.hpp), a proxy of what a step needs:
+//              whoever asks corrects them by simulation.
 //
 // Contract: a policy is a pure function of its input. Segments are disjoint, ascending, not empty,
 // and inside [0, layers).
@@ -24,6 +24,7 @@
 
 #include "graph/model.hpp"
 #include "graph/option.hpp"
+#include "graph/remat/from_step.hpp"
 #include "graph/remat/problem.hpp"
 #include "graph/remat/rematerialise.hpp"
 #include "graph/step_graph.hpp"
@@ -33,8 +34,11 @@ namespace tidemark {
 // The value of one option of a policy.
 struct PolicyOption {
   std::string name;
-  std::int64_t integer = 0;        // whole numbers, sizes, flags, choices (the row); 0: not stated
+  // Whole numbers, sizes, times, flags, choices (the place among OptionSpec::choices); 0: not
+  // stated.
+  std::int64_t integer = 0;
   std::vector<std::string> names;  // lists
+  double number = 0;
 
   bool operator==(const PolicyOption&) const = default;
 };
@@ -44,13 +48,29 @@ struct PolicyInput {
   std::span<const PolicyOption> options;  // one for each row of Policy::options, in order
 };
 
+struct PlannerInput {
+  const StepGraph& graph;          // without recomputation
+  const remat::StepProblem& step;  // of `graph`
+  std::int64_t layers = 0;
+  std::span<const PolicyOption> options;
+};
+
+// What a planner found.
+struct Placement {
+  remat::Sequence sequence;
+  std::string_view method{};  // of a policy that chooses between several
+  // Where the planner knows: picoseconds; no sequence within the budget recomputes for less.
+  std::optional<std::int64_t> bound{};
+};
+
 // Least time that the planner knows within `budget` bytes; nothing: it knows no plan that fits.
-using Planner = std::function<std::optional<remat::Sequence>(std::int64_t budget)>;
+// Several threads may call it at once.
+using Planner = std::function<std::optional<Placement>(std::int64_t budget)>;
 
 using SegmentsFn = std::vector<Segment>(const PolicyInput&);
 using DropsFn = remat::Drops(const StepGraph&, const PolicyInput&);
-// The problem outlives the planner.
-using PlannerFn = Planner(const remat::Problem&, const PolicyInput&);
+// What `input` refers to outlives the planner, but for the options.
+using PlannerFn = Planner(const PlannerInput& input);
 
 struct Policy {
   std::string_view name;
@@ -58,7 +78,13 @@ struct Policy {
   std::span<const OptionSpec> options;  // whole numbers, flags, choices, lists of names
   SegmentsFn* segments = nullptr;       // null: none
   DropsFn* drops = nullptr;             // null: none
-  PlannerFn* planner = nullptr;         // null: none; else the first option is the budget
+  PlannerFn* planner = nullptr;         // null: none
+  bool slow = false;                    // plans for seconds to minutes: only where it is asked for
+
+  // Of HBM: the first option. Planners without one pay no heed to the budget that they are given.
+  bool plans_for_budget() const {
+    return planner != nullptr && !options.empty() && options.front().kind == OptionKind::kBytes;
+  }
 };
 
 std::span<const Policy> policies();

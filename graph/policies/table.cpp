@@ -3,13 +3,15 @@
 
 #include "graph/policies/modules.hpp"
 #include "graph/policies/policy.hpp"
+#include "graph/remat/dtr.hpp"
 
 namespace tidemark {
 
 SegmentsFn keep_all, recompute_every_block, recompute_every_n, recompute_first_blocks,
     recompute_sequential, recompute_sqrt;
 DropsFn recompute_attention_core, recompute_modules, recompute_other_ops;
-PlannerFn plan_layered, plan_revolve;
+PlannerFn plan_layered, plan_revolve, plan_rotor, plan_rotor_plus, plan_optimal, plan_min_cut,
+    plan_knapsack, plan_ilp, plan_dtr, plan_greedy;
 
 namespace {
 
@@ -87,29 +89,126 @@ constexpr auto kLayeredOptions = std::to_array<OptionSpec>({
      .text = "along the convex hull of each block's front: faster to plan, a little worse"},
 });
 
+constexpr auto kUniformOptions = std::to_array<OptionSpec>({
+    {.name = "n",
+     .kind = OptionKind::kInteger,
+     .preset = "1",
+     .most = 1'000'000,
+     .text = "--recompute-num-layers: blocks in a segment"},
+});
+
+constexpr auto kWorthChoices = std::to_array<Names>({"flops", "time", "one"});
+
+constexpr auto kKnapsackOptions = std::to_array<OptionSpec>({
+    {.name = "budget",
+     .kind = OptionKind::kNumber,
+     .preset = "0.5",
+     .text = "activation_memory_budget: share of what torch.compile saves that stays"},
+    {.name = "worth",
+     .kind = OptionKind::kChoice,
+     .preset = "flops",
+     .choices = kWorthChoices,
+     .text = "what not running an op again counts for"},
+});
+
+constexpr auto kScoreChoices = [] {
+  std::array<Names, remat::kDtrScores.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = remat::kDtrScores[i].name;
+  return names;
+}();
+
+constexpr auto kDtrOptions = std::to_array<OptionSpec>({
+    {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
+    {.name = "heuristic",
+     .kind = OptionKind::kChoice,
+     .preset = "h_DTR",
+     .choices = kScoreChoices,
+     .text = "the score by which a tensor is evicted"},
+});
+
+#ifdef TIDEMARK_HAS_CBC
+constexpr std::int64_t kSecond = 1'000'000'000'000;
+
+constexpr auto kIlpOptions = std::to_array<OptionSpec>({
+    {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
+    {.name = "time_limit",
+     .kind = OptionKind::kTime,
+     .preset = "10 s",
+     .least = kSecond / 1000,
+     .most = 3600 * kSecond,
+     .text = "processor time for each integer program, of which a run solves several; a search "
+             "that it cuts short depends on the machine"},
+});
+#endif
+
 constexpr auto kPolicies = std::to_array<Policy>({
     {"none", "keep everything that backward reads", {}, keep_all},
-    {"full", "keep each block's input, replay the block in backward", {}, recompute_every_block},
-    {"every-n", "keep every n-th block's input, replay n blocks at a time (Megatron: uniform)",
-     kEveryNOptions, recompute_every_n},
-    {"block", "replay the first n blocks, keep all of the others (Megatron: block)", kBlockOptions,
-     recompute_first_blocks},
-    {"sequential", "equal segments, the last keeps everything (checkpoint_sequential)",
+    {"full",
+     "keep each block's input, replay the block in backward (Megatron: --recompute-granularity "
+     "full; Hugging Face: gradient_checkpointing_enable; torchtitan: full)",
+     {},
+     recompute_every_block},
+    {"every-n", "keep every n-th block's input, replay n blocks at a time", kEveryNOptions,
+     recompute_every_n},
+    {"uniform", "the same by the name that Megatron gives it (--recompute-method uniform)",
+     kUniformOptions, recompute_every_n},
+    {"block",
+     "replay the first n blocks, keep all of the others (Megatron: --recompute-method block)",
+     kBlockOptions, recompute_first_blocks},
+    {"sequential",
+     "equal segments, the last keeps everything (torch.utils.checkpoint.checkpoint_sequential)",
      kSequentialOptions, recompute_sequential},
     {"sqrt", "segments of sqrt(layers) blocks (Chen et al. 2016)", {}, recompute_sqrt},
+    {"greedy",
+     "segments that end where they would keep more than so many bytes, the best such size for a "
+     "budget (Chen et al. 2016)",
+     kBudgetOptions, nullptr, nullptr, plan_greedy},
     {"selective",
-     "recompute the attention core: scores, softmax, dropout, context (Megatron)",
+     "recompute the attention core: scores, softmax, dropout, context (Megatron: "
+     "--recompute-granularity selective)",
      {},
      nullptr,
      recompute_attention_core},
-    {"modules", "recompute named parts of every block", kModulesOptions, nullptr,
-     recompute_modules},
-    {"ops", "keep what the named kinds of op make, recompute the rest (PyTorch SAC, JAX)",
+    {"modules", "recompute named parts of every block (Megatron: --recompute-modules)",
+     kModulesOptions, nullptr, recompute_modules},
+    {"ops",
+     "keep what the named kinds of op make, recompute the rest (PyTorch: "
+     "create_selective_checkpoint_contexts; JAX: jax.checkpoint_policies)",
      kOpsOptions, nullptr, recompute_other_ops},
+    {"min-cut",
+     "of each block the fewest bytes from which cheap ops alone make the rest (torch.compile)",
+     {},
+     nullptr,
+     nullptr,
+     plan_min_cut},
+    {"knapsack",
+     "of that a share, by the products that are worth most "
+     "(torch._functorch.config.activation_memory_budget)",
+     kKnapsackOptions, nullptr, nullptr, plan_knapsack},
     {"layered", "the best choice of what each block keeps, for a budget", kLayeredOptions, nullptr,
      nullptr, plan_layered},
-    {"revolve", "whole blocks again and again, from as many checkpoints as fit a budget",
+    {"revolve",
+     "whole blocks again and again, from as many checkpoints as fit a budget (Griewank and "
+     "Walther)",
      kBudgetOptions, nullptr, nullptr, plan_revolve},
+    {"rotor",
+     "the best persistent schedule of blocks that keep all or nothing, for a budget (Beaumont et "
+     "al.)",
+     kBudgetOptions, nullptr, nullptr, plan_rotor},
+    {"rotor+", "the same with a choice of what halves of blocks keep", kBudgetOptions, nullptr,
+     nullptr, plan_rotor_plus},
+    {"optimal", "the best plan for a budget: of none, layered, rotor+, segments and revolve",
+     kBudgetOptions, nullptr, nullptr, plan_optimal},
+#ifdef TIDEMARK_HAS_CBC
+    {"ilp",
+     "an integer program for a budget: the whole schedule of steps up to 60 ops (Checkmate), else "
+     "what blocks keep; starts from optimal's plan",
+     kIlpOptions, nullptr, nullptr, plan_ilp, true},
+#endif
+    {"dtr",
+     "evict tensors while training where a budget is short, make them again on demand (Dynamic "
+     "Tensor Rematerialization)",
+     kDtrOptions, nullptr, nullptr, plan_dtr},
 });
 
 }  // namespace

@@ -90,6 +90,7 @@ class Parts {
   }
 
   const std::vector<std::vector<KeepSet>>& fronts() const { return fronts_; }
+  bool exact(std::size_t front) const { return exact_[front] != 0; }
 
  private:
   struct Range {
@@ -138,7 +139,9 @@ class Parts {
     const auto next = static_cast<std::uint32_t>(fronts_.size());
     const auto [at, added] = known_.try_emplace(std::move(key), next);
     if (added) {
-      fronts_.push_back(keep_front({&problem_, ops, needed, held_}));
+      bool exact = false;
+      fronts_.push_back(keep_front({&problem_, ops, needed, held_}, 18, &exact));
+      exact_.push_back(exact);
       for (KeepSet& set : fronts_.back()) set.kept.clear();
     }
     return at->second;
@@ -150,6 +153,7 @@ class Parts {
   std::vector<Range> ranges_;
   std::map<std::vector<std::int64_t>, std::uint32_t> known_;
   std::vector<std::vector<KeepSet>> fronts_;
+  std::vector<char> exact_;  // by front
 };
 
 }  // namespace
@@ -162,7 +166,7 @@ CutBound::CutBound(const Problem& problem, const Chain& chain, std::size_t stage
     fronts.push_back(parts.fronts_at(op));
   }
   for (const std::vector<KeepSet>& front : parts.fronts()) {
-    parts_.push_back({front, hull_of(front)});
+    parts_.push_back({front, hull_of(front), parts.exact(parts_.size())});
   }
   for (std::size_t i = 0; i < fronts.size(); ++i) {
     add_moment(problem, problem.backward_begin() + static_cast<OpIndex>(i), std::move(fronts[i]));
@@ -264,7 +268,10 @@ std::optional<std::int64_t> CutBound::operator()(std::int64_t budget) const {
   if (tight.empty()) return 0;
   std::int64_t best = rounded_down(-tight.front().first);
   for (std::size_t i = 0; i < std::min(kExactMoments, tight.size()); ++i) {
-    best = std::max(best, exact(*tight[i].second, budget));
+    const Moment& moment = *tight[i].second;
+    const bool whole =
+        std::ranges::all_of(moment.parts, [&](std::uint32_t part) { return parts_[part].exact; });
+    if (whole) best = std::max(best, exact(moment, budget));
   }
   return best;
 }

@@ -41,6 +41,7 @@ class CutBound {
   struct Part {
     std::vector<KeepSet> front;  // `kept` left empty
     std::vector<KeepSet> hull;   // of the front
+    bool exact = true;           // false: the front may lack points, but for those of its hull
   };
 
   // On the way from the fewest bytes of all parts to the most, best first.

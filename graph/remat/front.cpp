@@ -193,12 +193,14 @@ std::vector<KeepSet> pareto(std::vector<KeepSet> sets) {
   return front;
 }
 
-std::vector<KeepSet> keep_front(const KeepProblem& what, std::size_t most) {
+std::vector<KeepSet> keep_front(const KeepProblem& what, std::size_t most, bool* exact) {
   Enumeration enumeration(what);
+  if (exact != nullptr) *exact = true;
   if (enumeration.open() <= most) {
     std::vector<KeepSet> sets = enumeration.sets();
     if (!sets.empty()) return pareto(std::move(sets));
   }
+  if (exact != nullptr) *exact = false;
   std::vector<KeepSet> hull = keep_hull(what);
   enumeration.open_where_different(hull);
   if (enumeration.open() <= most) {

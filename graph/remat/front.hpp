@@ -14,7 +14,9 @@ std::vector<KeepSet> pareto(std::vector<KeepSet> sets);
 // that backward does not read, whose only reader makes something no larger that can be kept
 // instead. With more than `most` tensors to choose from: those on which the sets of the hull
 // (keep_hull) disagree are enumerated, the others as the hull has them; with still more,
-// the hull alone.
-std::vector<KeepSet> keep_front(const KeepProblem& what, std::size_t most = 18);
+// the hull alone. `exact`, unless it is null, is set to whether it is the whole front: the hull's
+// sets are on it in any case.
+std::vector<KeepSet> keep_front(const KeepProblem& what, std::size_t most = 18,
+                                bool* exact = nullptr);
 
 }  // namespace tidemark::remat

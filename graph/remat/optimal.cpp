@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/remat/ask_again.hpp"
 #include "graph/remat/layered.hpp"
 #include "graph/remat/plan.hpp"
+#include "graph/remat/revolve.hpp"
+#include "graph/remat/segments.hpp"
 
 namespace tidemark::remat {
 
@@ -19,7 +22,24 @@ OptimalPlanner::OptimalPlanner(const Problem& problem, const Chain& blocks)
       blocks_(blocks),
       model_(model_of(problem, blocks)),
       plus_(rotor_plus_input(problem, chain_of_cuts(problem).value_or(blocks), blocks)),
-      bound_(problem, blocks) {}
+      bound_(problem, blocks) {
+  for (std::size_t n = 1; n <= blocks.size(); ++n) {
+    rules_.push_back({.segment = n});
+    rules_.push_back({.segment = n, .last_keeps = true});
+    rules_.push_back({.checkpoints = static_cast<std::int64_t>(n)});
+  }
+  for (Rule& rule : rules_) rule.verdict = referee(problem, sequence_of(rule));
+  std::ranges::stable_sort(rules_, {},
+                           [](const Rule& rule) { return rule.verdict.recompute_time; });
+}
+
+Sequence OptimalPlanner::sequence_of(const Rule& rule) const {
+  if (rule.segment == 0) return revolve(problem_, blocks_, rule.checkpoints);
+  SegmentRule segments;
+  segments.stages = every(blocks_.size(), rule.segment);
+  segments.last_keeps = rule.last_keeps;
+  return remat::sequence_of(problem_, plan_of(problem_, blocks_, segments));
+}
 
 std::optional<BestPlan> OptimalPlanner::plan(std::int64_t budget, std::size_t levels) const {
   const std::optional<std::int64_t> bound = bound_(budget);
@@ -37,12 +57,27 @@ std::optional<BestPlan> OptimalPlanner::plan(std::int64_t budget, std::size_t le
   };
   offer(keep_everything(problem_), "none", 0);
   if (best) return best;
-  if (const auto choice = layered(model_, budget, levels)) {
-    offer(sequence_of(problem_, plan_of(problem_, blocks_, model_, *choice)), "layered",
-          choice->at_least);
-  }
+  std::optional<std::int64_t> least_of_layers;  // of choices for the budget itself
+  const auto layers = within_budget(
+      problem_, budget,
+      [&](std::int64_t asked) -> std::optional<Sequence> {
+        const auto choice = layered(model_, asked, levels);
+        if (!choice) return std::nullopt;
+        if (!least_of_layers) least_of_layers = choice->at_least;
+        return remat::sequence_of(problem_, plan_of(problem_, blocks_, model_, *choice));
+      },
+      [](const Sequence& found) -> const Sequence& { return found; });
+  if (layers) offer(*layers, "layered", *least_of_layers);
   if (best && best->verdict.recompute_time <= *bound) return best;
-  if (auto choice = rotor(problem_, plus_, budget, std::min(levels, kRotorLevels))) {
+  for (const Rule& rule : rules_) {
+    if (rule.verdict.peak > budget) continue;
+    if (!best || rule.verdict.recompute_time < best->verdict.recompute_time) {
+      offer(sequence_of(rule), rule.segment == 0 ? "revolve" : "segments",
+            rule.verdict.recompute_time);
+    }
+    break;
+  }
+  if (auto choice = rotor_within(problem_, plus_, budget, std::min(levels, kRotorLevels))) {
     // Floats carry seven digits of the table's costs.
     offer(std::move(choice->sequence), "rotor+",
           static_cast<std::int64_t>(std::floor(choice->at_least * (1 - 1e-5))));

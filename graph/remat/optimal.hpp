@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "graph/remat/chain.hpp"
 #include "graph/remat/cut_bound.hpp"
@@ -17,7 +18,7 @@ namespace tidemark::remat {
 struct BestPlan {
   Sequence sequence;
   Verdict verdict;          // peak within the budget
-  std::string_view method;  // "none", "layered" or "rotor+"
+  std::string_view method;  // "none", "layered", "rotor+", or of the rules "segments", "revolve"
   // No sequence within the budget recomputes less, whatever planned it (cut_bound.hpp).
   std::int64_t bound = 0;
   // What counting memory in whole levels can have cost: the method would recompute at most this
@@ -36,11 +37,22 @@ class OptimalPlanner {
   const CutBound& bound() const { return bound_; }
 
  private:
+  // Equal segments, or Revolve: planners of chains count memory in levels and a stage's most at
+  // once, so that at the tightest budgets they can miss what a rule reaches.
+  struct Rule {
+    std::size_t segment = 0;       // stages; 0: Revolve
+    bool last_keeps = false;       // of segments
+    std::int64_t checkpoints = 0;  // of Revolve
+    Verdict verdict{};
+  };
+  Sequence sequence_of(const Rule& rule) const;
+
   const Problem& problem_;
   Chain blocks_;
   ChainModel model_;
   RotorInput plus_;
   CutBound bound_;
+  std::vector<Rule> rules_;  // in order of their recomputation
 };
 
 }  // namespace tidemark::remat

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/remat/ask_again.hpp"
 #include "graph/remat/rotor_table.hpp"
 
 namespace tidemark::remat {
@@ -82,6 +83,21 @@ std::optional<ScheduleChoice> rotor(const Problem& problem, const RotorInput& in
     choice.at_least = static_cast<double>(down.value(0, last, down.units()));
   }
   choice.sequence = Schedule(problem, input, table).write();
+  return choice;
+}
+
+std::optional<ScheduleChoice> rotor_within(const Problem& problem, const RotorInput& input,
+                                           std::int64_t budget, std::size_t levels) {
+  std::optional<double> at_least;  // of the budget itself
+  auto choice = within_budget(
+      problem, budget,
+      [&](std::int64_t asked) {
+        auto found = rotor(problem, input, asked, levels);
+        if (found && !at_least) at_least = found->at_least;
+        return found;
+      },
+      [](const ScheduleChoice& found) -> const Sequence& { return found.sequence; });
+  if (choice) choice->at_least = *at_least;
   return choice;
 }
 

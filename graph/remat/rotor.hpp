@@ -61,4 +61,9 @@ RotorInput rotor_plus_input(const Problem& problem, const Chain& parts, const Ch
 std::optional<ScheduleChoice> rotor(const Problem& problem, const RotorInput& input,
                                     std::int64_t budget, std::size_t levels = 500);
 
+// The same, asked again with less where the referee's peak is above the budget: what goes on across
+// stages can need more than the table counts.
+std::optional<ScheduleChoice> rotor_within(const Problem& problem, const RotorInput& input,
+                                           std::int64_t budget, std::size_t levels = 500);
+
 }  // namespace tidemark::remat

@@ -166,12 +166,20 @@ class Modeller {
   void count_outside(ChainModel& model) {
     const OpIndex forward_end = chain_.back().forward_end;
     const OpIndex forward_begin = chain_.front().forward_begin;
+    const Readers reads = readers(problem_);
+    // What a stage reads to run again stays as well.
+    const auto read_to_run_again = [&](TensorIndex tensor) {
+      const auto all = reads.of(tensor);
+      return std::any_of(all.begin(), all.end(), [&](OpIndex op) {
+        return op >= forward_begin && op < forward_end && problem_.op(op).recomputable;
+      });
+    };
     std::vector<std::int64_t> alive(std::size_t{problem_.op_count()} + 1, 0);  // before each op
     for (TensorIndex t = 0; t < problem_.tensor_count(); ++t) {
       const Tensor& tensor = problem_.tensor(t);
       const OpIndex last = uses_.last_reader(t);
       if (tensor.producer == kNone || last == kNone) continue;
-      if (tensor.producer < forward_begin && last >= forward_end) {
+      if (tensor.producer < forward_begin && (last >= forward_end || read_to_run_again(t))) {
         model.prologue_bytes += tensor.bytes;
       }
       if (tensor.producer < forward_end) continue;

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "graph/policies/policy.hpp"
 #include "hardware/quantity.hpp"
 #include "tools/commands/command.hpp"
 #include "tools/comparison.hpp"
@@ -66,9 +65,7 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
     throw UserError("compare takes one strategy of one scenario; name it with --strategy:" + names);
   }
   std::vector<std::string> names = arguments.policies;
-  if (names.empty()) {
-    for (const Policy& policy : policies()) names.emplace_back(policy.name);
-  }
+  if (names.empty()) names = policies_compared_by_default();
   const scenarios::RunSpec& chosen = scenarios.front().runs.front();
   const std::vector<std::string> none = {"none"};
   const auto base = policies_to_compare(chosen, none, {});
@@ -77,14 +74,16 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
                                          ? std::vector<Bytes>{chosen.machine.gpu.capacity}
                                          : parse_budgets(arguments.budgets);
   const std::vector<ComparedPolicy> compared = policies_to_compare(base[0].run, names, budgets);
-  std::vector<scenarios::RunSpec> runs = {base[0].run};
-  for (const ComparedPolicy& policy : compared) runs.push_back(policy.run);
-  Progress progress(runs.size());
-  std::vector<KeptSteps> kept;
-  const std::vector<Report> reports = evaluate_all(
-      runs, {.largest = 0}, [&](std::size_t finished) { progress.finished(finished); },
-      arguments.out.empty() ? nullptr : &kept);
-  const auto rows = compare(base[0].run, reports.front(), compared, std::span(reports).subspan(1));
+  Progress progress(compared.size());
+  const bool keep = !arguments.out.empty();
+  std::vector<KeptSteps> kept(keep ? 1 : 0);
+  const Report everything = evaluate(base[0].run, {.largest = 0}, keep ? &kept.front() : nullptr);
+  std::vector<KeptSteps> kept_policies;
+  const std::vector<Report> reports = evaluate_policies(
+      base[0].run, compared, [&](std::size_t finished) { progress.finished(finished); },
+      keep ? &kept_policies : nullptr);
+  for (KeptSteps& each : kept_policies) kept.push_back(std::move(each));
+  const auto rows = compare(base[0].run, everything, compared, reports);
   const std::string& title = scenarios.front().name;
   if (!arguments.json.empty()) write_output(arguments.json, comparison_json(title, rows));
   if (!arguments.csv.empty()) write_output(arguments.csv, comparison_csv(rows));
@@ -106,7 +105,8 @@ void add_compare(CLI::App& app, Action& action) {
   arguments->scenarios = add_scenario_arguments(command);
   command
       .add_option("--policies", arguments->policies,
-                  "only these, separated by commas (tidemark list policies); all unless stated")
+                  "only these, separated by commas (tidemark list policies); all but ilp "
+                  "unless stated")
       ->delimiter(',')
       ->type_name("NAME,…")
       ->allow_extra_args(false);

@@ -5,6 +5,7 @@
 
 #include "tidemark/version.hpp"
 #include "tools/formats/format.hpp"
+#include "tools/placement_json.hpp"
 #include "tools/schema/schema.hpp"
 
 namespace tidemark::tools {
@@ -204,6 +205,7 @@ Json run_json(const Report& report) {
                {"bottleneck", report.bottleneck},
                {"critical_path", critical_path_json(report.critical_path)},
                {"ranks", Json::array({rank_json(report)})}};
+  if (report.placement) json["placement"] = placement_json(*report.placement);
   if (report.remedies) add_remedies(*report.remedies, json);
   return json;
 }
@@ -211,7 +213,10 @@ Json run_json(const Report& report) {
 Json scenario_json(const ScenarioReports& scenario) {
   Json runs = Json::array();
   for (const Report& report : scenario.runs) runs.push_back(run_json(report));
-  return {{"tidemark", kVersion}, {"schema", kResultVersion}, {"scenario", scenario.name}, {"runs", std::move(runs)}};
+  return {{"tidemark", kVersion},
+          {"schema", kResultVersion},
+          {"scenario", scenario.name},
+          {"runs", std::move(runs)}};
 }
 
 }  // namespace

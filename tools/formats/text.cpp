@@ -192,6 +192,20 @@ std::string driver_calls(const AllocatorFigures& figures) {
 }
 
 // What the allocator made of the bytes; where it failed, its own words and other settings.
+// "plan of layered: 60.0 GB of HBM after 4 simulations, within 60.0 GB; ..."
+std::string placement_text(const Report& run) {
+  const PlacementNote& note = *run.placement;
+  std::string text = "  plan";
+  if (!note.method.empty()) text += " (" + note.method + ")";
+  text += fmt::format(": HBM {} of {} after {} simulations; recomputes {}", format_bytes(note.peak),
+                      format_bytes(note.budget), note.simulations, format_time(note.recompute));
+  if (note.bound) {
+    text += fmt::format(", no plan under {}: {:.1f} % of it at most are too much",
+                        format_time(*note.bound), 100 * note.gap().value_or(0));
+  }
+  return text;
+}
+
 void append_allocator(std::string& out, const Report& run) {
   const AllocatorFigures& steady = run.allocator.steady;
   std::string line = fmt::format(
@@ -242,6 +256,7 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
     for (const std::string& warning : warnings_of(run)) {
       append_wrapped(out, fmt::format("{}: warning: {}", label(run), warning));
     }
+    if (run.placement) append_wrapped(out, placement_text(run));
     if (run.allocator.keeps_cache) append_allocator(out, run);
   }
   if (!std::ranges::all_of(runs, &Report::fits)) {

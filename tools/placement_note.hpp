@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "hardware/units.hpp"
+
+namespace tidemark::tools {
+
+// What the search for a plan within a budget of HBM found.
+struct PlacementNote {
+  Bytes budget;         // of HBM
+  Bytes peak;           // of HBM, simulated, reserved by the allocator where it caches
+  Bytes proxy;          // what the planner was given in the end
+  int simulations = 0;  // of both steps
+  bool met = false;     // false: the plan is the one that needs least, and needs more than budget
+  std::string method;   // of a policy that chooses between several; else empty
+  // Of all passes of a step, as the planner counts time.
+  SimTime recompute{};
+  std::optional<SimTime> bound;  // no plan within `proxy` recomputes for less; nothing: not known
+  double planning_seconds = 0;   // of the machine that planned: differs from run to run
+
+  // How far the plan may be from the best, as a share of what it recomputes.
+  std::optional<double> gap() const {
+    if (!bound) return std::nullopt;
+    if (recompute.count() == 0) return 0;
+    return static_cast<double>((recompute - *bound).count()) /
+           static_cast<double>(recompute.count());
+  }
+};
+
+}  // namespace tidemark::tools
