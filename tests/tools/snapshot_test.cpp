@@ -269,7 +269,8 @@ TEST_CASE("with the ideal allocator each buffer is a segment of its own at an ad
   CHECK(replay.reserved_peak == replay.peak);
   std::set<std::uint64_t> addresses;
   for (const Json& event : snapshot["device_traces"][0]) {
-    if (event["action"] == "alloc") CHECK(addresses.insert(event["addr"]).second);
+    if (event["action"] == "alloc")
+      CHECK(addresses.insert(event["addr"].get<std::uint64_t>()).second);
   }
 }
 

@@ -192,7 +192,7 @@ struct NvmeRun {
     const auto source = std::make_shared<const scenarios::Source>(scenarios::Source{
         "test.yaml",
         "model: gpt2-124m\ntraining: {micro_batch: 2, sequence: 256}\nhardware: rtx-4090\n"
-        "checkpoint: full\noffload: {optimizer: ssd, activations: host}\n"
+        "checkpoint: full\noffload: {optimizer: ssd, bucket: 4 MiB, activations: host}\n"
         "strategies: [{name: all of it}]\n"});
     spec = scenarios::load(source).runs.at(0);
     steps = std::make_unique<Steps>(spec);
@@ -255,7 +255,7 @@ TEST_CASE("each arrow has one end in a slice of either track, the later one at i
   for (const Json& event : of_phase(events, "f")) {
     CHECK(targets.emplace(event["id"], event).second);
   }
-  CHECK(starts.size() > 100);
+  CHECK(starts.size() >= 20);
   REQUIRE(starts.size() == targets.size());
   for (const auto& [id, start] : starts) {
     const std::int64_t ts = nanoseconds(start["ts"]);
