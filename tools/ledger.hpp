@@ -4,6 +4,7 @@
 // simulation will hold.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,5 +57,21 @@ Ledger make_ledger(const scenarios::RunSpec& run);
 // Every other value of every `kernels` option that the run can take, recomputing each block, and
 // dropout switched off: what a block and the model would save then.
 std::vector<OptionEffect> option_effects(const scenarios::RunSpec& run);
+
+// The ledger of one run of a scenario.
+struct RunLedger {
+  const scenarios::RunSpec* run = nullptr;
+  Ledger ledger;
+  std::vector<OptionEffect> effects;
+};
+
+struct ScenarioLedgers {
+  std::string name;
+  std::vector<RunLedger> runs;
+};
+
+std::string ledger_json(std::span<const ScenarioLedgers> scenarios);
+// A row a component ("state"), a tensor ("saved") and an option ("option") of each run.
+std::string ledger_csv(std::span<const ScenarioLedgers> scenarios);
 
 }  // namespace tidemark::tools

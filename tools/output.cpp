@@ -21,6 +21,14 @@ void write_output(const std::string& target, std::string_view text) {
   }
 }
 
+void refuse_same_target(const std::string& json, const std::string& csv) {
+  if (json.empty() || json != csv) return;
+  if (json == kStandardOutput) {
+    throw UserError("--json and --csv cannot both go to standard output");
+  }
+  throw UserError("--json and --csv cannot both be written to '" + json + "'");
+}
+
 void refuse_overwriting(std::string_view option, const std::string& target,
                         std::span<const std::string> inputs) {
   if (target.empty() || target == kStandardOutput) return;

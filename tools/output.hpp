@@ -16,6 +16,9 @@ void write_output(const std::string& target, std::string_view text);
 void refuse_overwriting(std::string_view option, const std::string& target,
                         std::span<const std::string> inputs);
 
+// Throws UserError where --json and --csv name the same target.
+void refuse_same_target(const std::string& json, const std::string& csv);
+
 // Checks an output option's argument as CLI11 wants it: the complaint, or nothing.
 inline std::string names_a_file(const std::string& text) {
   return text.empty() ? "names no file" : "";

@@ -27,15 +27,24 @@ std::shared_ptr<ScenarioArguments> add_scenario_arguments(CLI::App& command) {
   return arguments;
 }
 
-void add_out_option(CLI::App& command, std::string& folder) {
+void add_out_option(CLI::App& command, OutArguments& arguments) {
   std::string files;
   for (const OutFile& file : out_files()) {
     files += fmt::format("{}{} ({})", files.empty() ? "" : ", ", file.name, file.summary);
   }
+  CLI::Option* const folder =
+      command
+          .add_option("--out", arguments.folder,
+                      fmt::format("write into a folder, made if missing: {}", files))
+          ->type_name("FOLDER")
+          ->check([](const std::string& text) { return text.empty() ? "names no folder" : ""; });
   command
-      .add_option("--out", folder, fmt::format("write into a folder, made if missing: {}", files))
-      ->type_name("FOLDER")
-      ->check([](const std::string& text) { return text.empty() ? "names no folder" : ""; });
+      .add_option("--out-files", arguments.files,
+                  "only these of them, separated by commas: trace.json,timeline.csv")
+      ->delimiter(',')
+      ->type_name("NAME,…")
+      ->allow_extra_args(false)
+      ->needs(folder);
 }
 
 }  // namespace tidemark::tools

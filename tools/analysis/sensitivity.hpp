@@ -70,5 +70,7 @@ struct ScenarioSensitivities {
 // For people, in lines of at most `width`; and for programs.
 std::string sensitivity_text(std::span<const ScenarioSensitivities> scenarios, std::size_t width);
 std::string sensitivity_json(std::span<const ScenarioSensitivities> scenarios);
+// A row an improved figure ("figure") and a rate that hides its traffic ("needed") of each run.
+std::string sensitivity_csv(std::span<const ScenarioSensitivities> scenarios);
 
 }  // namespace tidemark::tools

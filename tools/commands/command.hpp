@@ -14,6 +14,8 @@ class App;
 
 namespace tidemark::tools {
 
+struct OutArguments;  // tools/out/out.hpp
+
 enum class ExitStatus : int {
   kOk = 0,
   kDoesNotFit = 1,  // --require-fit was not met
@@ -39,7 +41,7 @@ struct ScenarioArguments {
 // Adds SCENARIO…, --strategy and --set. The result is filled when the line is read.
 std::shared_ptr<ScenarioArguments> add_scenario_arguments(CLI::App& command);
 
-// Adds --out FOLDER (tools/out/out.hpp); `folder` outlives the reading.
-void add_out_option(CLI::App& command, std::string& folder);
+// Adds --out FOLDER and --out-files (tools/out/out.hpp); `arguments` outlives the reading.
+void add_out_option(CLI::App& command, OutArguments& arguments);
 
 }  // namespace tidemark::tools

@@ -29,7 +29,7 @@ struct CompareArguments {
   std::string budgets;
   std::string json;
   std::string csv;
-  std::string out;
+  OutArguments out;
 };
 
 OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& compared,
@@ -50,10 +50,8 @@ OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& 
 }
 
 ExitStatus compare_policies(const CompareArguments& arguments) {
-  if (!arguments.json.empty() && arguments.json == arguments.csv) {
-    throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
-  }
-  if (!arguments.out.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
+  refuse_same_target(arguments.json, arguments.csv);
+  if (!arguments.out.folder.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
@@ -75,7 +73,7 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
                                          : parse_budgets(arguments.budgets);
   const std::vector<ComparedPolicy> compared = policies_to_compare(base[0].run, names, budgets);
   Progress progress(compared.size());
-  const bool keep = !arguments.out.empty();
+  const bool keep = !arguments.out.folder.empty();
   std::vector<KeptSteps> kept(keep ? 1 : 0);
   const Report everything = evaluate(base[0].run, {.largest = 0}, keep ? &kept.front() : nullptr);
   std::vector<KeptSteps> kept_policies;
@@ -87,7 +85,7 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   const std::string& title = scenarios.front().name;
   if (!arguments.json.empty()) write_output(arguments.json, comparison_json(title, rows));
   if (!arguments.csv.empty()) write_output(arguments.csv, comparison_csv(rows));
-  if (!arguments.out.empty()) {
+  if (!arguments.out.folder.empty()) {
     write_out_folder(arguments.out, out_input(title, compared, rows, kept));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {

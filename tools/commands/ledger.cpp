@@ -6,7 +6,9 @@
 #include <CLI/Formatter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <memory>
 
 #include "hardware/quantity.hpp"
 #include "tools/commands/command.hpp"
@@ -132,9 +134,36 @@ std::string scenario_text(const scenarios::Scenario& scenario) {
   return out;
 }
 
-ExitStatus ledger(const ScenarioArguments& arguments) {
+struct LedgerArguments {
+  std::shared_ptr<ScenarioArguments> scenarios;
+  std::string json;
+  std::string csv;
+};
+
+std::vector<ScenarioLedgers> ledgers_of(const std::vector<scenarios::Scenario>& scenarios) {
+  std::vector<ScenarioLedgers> all;
+  for (const scenarios::Scenario& scenario : scenarios) {
+    ScenarioLedgers& ledgers = all.emplace_back(ScenarioLedgers{scenario.name, {}});
+    for (const scenarios::RunSpec& run : scenario.runs) {
+      ledgers.runs.push_back({&run, make_ledger(run), option_effects(run)});
+    }
+  }
+  return all;
+}
+
+ExitStatus ledger(const LedgerArguments& arguments) {
+  refuse_same_target(arguments.json, arguments.csv);
+  const auto outputs =
+      std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
+  const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
+  if (!arguments.json.empty() || !arguments.csv.empty()) {
+    const std::vector<ScenarioLedgers> all = ledgers_of(scenarios);
+    if (!arguments.json.empty()) write_output(arguments.json, ledger_json(all));
+    if (!arguments.csv.empty()) write_output(arguments.csv, ledger_csv(all));
+  }
+  if (arguments.json == kStandardOutput || arguments.csv == kStandardOutput) return ExitStatus::kOk;
   std::string out;
-  for (const scenarios::Scenario& scenario : load_selected(arguments)) {
+  for (const scenarios::Scenario& scenario : scenarios) {
     if (!out.empty()) out += '\n';
     out += scenario_text(scenario);
   }
@@ -147,12 +176,24 @@ ExitStatus ledger(const ScenarioArguments& arguments) {
 void add_ledger(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand(
       "ledger", "show what each parameter costs and what a block saves, before any simulation");
-  const auto arguments = add_scenario_arguments(command);
+  auto arguments = std::make_shared<LedgerArguments>();
+  arguments->scenarios = add_scenario_arguments(command);
+  command
+      .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
+      ->type_name("FILE|-")
+      ->check(names_a_file);
+  command
+      .add_option(
+          "--csv", arguments->csv,
+          "write a line a state, a saved tensor and an option as CSV; - for standard output")
+      ->type_name("FILE|-")
+      ->check(names_a_file);
   command.footer(
       "Examples:\n"
       "  tidemark ledger scenarios/7b-on-80gb.yaml\n"
       "  tidemark ledger scenarios/7b-on-80gb.yaml --set training.micro_batch=4\n"
-      "  tidemark ledger scenarios/7b-on-80gb.yaml --set kernels.attention=flash");
+      "  tidemark ledger scenarios/7b-on-80gb.yaml --set kernels.attention=flash\n"
+      "  tidemark ledger scenarios/7b-on-80gb.yaml --csv ledger.csv");
   command.callback([arguments, &action] { action = [arguments] { return ledger(*arguments); }; });
 }
 

@@ -29,7 +29,7 @@ struct RunArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
   std::string json;
   std::string csv;
-  std::string out;
+  OutArguments out;
   std::size_t top = 0;
   bool require_fit = false;
   bool why_not_fit = false;
@@ -95,20 +95,15 @@ OutInput out_input(const std::vector<scenarios::Scenario>& scenarios,
 }
 
 ExitStatus run(const RunArguments& arguments) {
-  if (arguments.json == kStandardOutput && arguments.csv == kStandardOutput) {
-    throw UserError("--json and --csv cannot both go to standard output");
-  }
-  if (!arguments.json.empty() && arguments.json == arguments.csv) {
-    throw UserError("--json and --csv cannot both be written to '" + arguments.json + "'");
-  }
-  if (!arguments.out.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
+  refuse_same_target(arguments.json, arguments.csv);
+  if (!arguments.out.folder.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   std::vector<KeptSteps> kept;
   std::vector<ScenarioReports> reports = evaluate_scenarios(
       scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true},
-      arguments.out.empty() ? nullptr : &kept);
+      arguments.out.folder.empty() ? nullptr : &kept);
   if (arguments.why_not_fit) add_remedies(scenarios, reports);
 
   const bool all_fit = std::ranges::all_of(reports, [](const ScenarioReports& scenario) {
@@ -121,7 +116,7 @@ ExitStatus run(const RunArguments& arguments) {
   if (!arguments.csv.empty()) {
     write_output(arguments.csv, find_format("csv").write(reports, options));
   }
-  if (!arguments.out.empty()) {
+  if (!arguments.out.folder.empty()) {
     write_out_folder(arguments.out, out_input(scenarios, reports, kept));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
@@ -163,6 +158,7 @@ void add_run(CLI::App& app, Action& action) {
       "  tidemark run scenarios/7b-on-80gb.yaml --why-not-fit\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --set training.micro_batch=4 --csv runs.csv\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --out 7b    # then open 7b/report.html\n"
+      "  tidemark run scenarios/7b-on-80gb.yaml --out 7b --out-files trace.json,snapshot.pickle\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --json - | jq '.runs[].step_time_s'\n"
       "  tidemark run scenarios/7b-on-80gb.yaml --require-fit || echo does not fit");
   command.callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

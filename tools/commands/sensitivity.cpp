@@ -23,10 +23,13 @@ constexpr std::size_t kWidth = 100;
 struct SensitivityArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
   std::string json;
+  std::string csv;
 };
 
 ExitStatus sensitivity(const SensitivityArguments& arguments) {
-  const auto outputs = std::to_array<Output>({{"--json", arguments.json}});
+  refuse_same_target(arguments.json, arguments.csv);
+  const auto outputs =
+      std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   std::vector<scenarios::RunSpec> runs;
   for (const scenarios::Scenario& scenario : scenarios) {
@@ -48,7 +51,8 @@ ExitStatus sensitivity(const SensitivityArguments& arguments) {
     next = end;
   }
   if (!arguments.json.empty()) write_output(arguments.json, sensitivity_json(grouped));
-  if (arguments.json != kStandardOutput) {
+  if (!arguments.csv.empty()) write_output(arguments.csv, sensitivity_csv(grouped));
+  if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
     write_output(std::string(kStandardOutput), sensitivity_text(grouped, kWidth));
   }
   return ExitStatus::kOk;
@@ -63,6 +67,11 @@ void add_sensitivity(CLI::App& app, Action& action) {
   arguments->scenarios = add_scenario_arguments(command);
   command
       .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
+      ->type_name("FILE|-")
+      ->check(names_a_file);
+  command
+      .add_option("--csv", arguments->csv,
+                  "write a line a figure and a rate needed as CSV; - for standard output")
       ->type_name("FILE|-")
       ->check(names_a_file);
   command.footer(

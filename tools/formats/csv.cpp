@@ -6,20 +6,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "tools/csv_cell.hpp"
 #include "tools/formats/format.hpp"
 
 namespace tidemark::tools {
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
 
 std::string number(Bytes bytes) { return fmt::format("{}", bytes.count); }
 std::string number(SimTime time) { return fmt::format("{}", seconds(time)); }
@@ -121,7 +112,7 @@ void add_time(std::vector<Column>& columns) {
 
 std::vector<Column> columns_for(std::span<const ScenarioReports> scenarios) {
   std::vector<Column> columns;
-  columns.push_back({"strategy", [](const Report& r) { return quoted(r.strategy); }});
+  columns.push_back({"strategy", [](const Report& r) { return csv_cell(r.strategy); }});
   std::vector<std::string> swept;
   for (const ScenarioReports& scenario : scenarios) {
     for (const Report& report : scenario.runs) {
@@ -134,7 +125,7 @@ std::vector<Column> columns_for(std::span<const ScenarioReports> scenarios) {
     columns.push_back({key, [key](const Report& r) {
                          const auto entry = std::ranges::find(
                              r.point, key, &std::pair<std::string, std::string>::first);
-                         return entry == r.point.end() ? std::string() : quoted(entry->second);
+                         return entry == r.point.end() ? std::string() : csv_cell(entry->second);
                        }});
   }
   add_verdict(columns);
@@ -150,11 +141,11 @@ std::vector<Column> columns_for(std::span<const ScenarioReports> scenarios) {
 std::string csv(std::span<const ScenarioReports> scenarios, const FormatOptions&) {
   const std::vector<Column> columns = columns_for(scenarios);
   std::string out = "scenario";
-  for (const Column& column : columns) out += ',' + quoted(column.name);
+  for (const Column& column : columns) out += ',' + csv_cell(column.name);
   out += '\n';
   for (const ScenarioReports& scenario : scenarios) {
     for (const Report& report : scenario.runs) {
-      out += quoted(scenario.name);
+      out += csv_cell(scenario.name);
       for (const Column& column : columns) out += ',' + column.value(report);
       out += '\n';
     }

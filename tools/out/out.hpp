@@ -32,23 +32,34 @@ struct OutInput {
   std::vector<OutRun> runs;
 };
 
+// Of all runs together or of each run: one of the two is set.
 struct OutFile {
-  std::string_view name;  // in the folder
+  std::string_view name;  // in the folder; of each run with the run's name and a point before it
   std::string_view summary;
-  std::string (*write)(const OutInput& input);
-  // Why this build cannot write it; empty: it can.
-  std::string_view (*why_not)();
+  std::string (*write)(const OutInput& input) = nullptr;
+  std::string (*write_run)(const OutRun& run) = nullptr;
+  // Why this build cannot write it; empty: it can. Null: every build can.
+  std::string_view (*why_not)() = nullptr;
+};
+
+struct OutArguments {
+  std::string folder;              // empty: nothing is to be written
+  std::vector<std::string> files;  // names of OutFiles; empty: all
 };
 
 // In the order in which they are written.
 std::span<const OutFile> out_files();
 
-// Before the work: throws UserError where a file cannot be written by this build, where the folder
-// is a file, and where one of its files is among the `inputs`.
-void check_out_folder(const std::string& folder, std::span<const std::string> inputs);
+// Before the work: throws UserError where a file is unknown or cannot be written by this build,
+// where the folder is a file, and where one of its files is among the `inputs`.
+void check_out_folder(const OutArguments& arguments, std::span<const std::string> inputs);
 
 // Makes the folder where there is none; each file is whole or not there. Throws UserError.
-void write_out_folder(const std::string& folder, const OutInput& input);
+void write_out_folder(const OutArguments& arguments, const OutInput& input);
+
+// What names of files begin with, one for each label: its letters, digits and dots in ASCII, with
+// "-" for what is between them. No two are the same, even where a file system ignores case.
+std::vector<std::string> file_stems(std::span<const OutRun> runs);
 
 // "checkpoint every block (training.micro_batch=4)"; with `scenario` in front where it is not
 // empty.

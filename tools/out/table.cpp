@@ -6,12 +6,30 @@ namespace tidemark::tools {
 
 std::string report_html(const OutInput& input);
 std::string_view why_no_report_html();
+std::string result_file(const OutInput& input);
+std::string trace_file(const OutRun& run);
+std::string snapshot_pickle(const OutRun& run);
+std::string snapshot_json(const OutRun& run);
+std::string timeline_file(const OutRun& run);
 
 namespace {
 
 constexpr auto kOutFiles = std::to_array<OutFile>({
-    {"report.html", "charts and tables for a browser, in one file", report_html,
-     why_no_report_html},
+    {.name = "report.html",
+     .summary = "charts and tables for a browser, in one file",
+     .write = report_html,
+     .why_not = why_no_report_html},
+    {.name = "result.json",
+     .summary = "every number, as --json has them (tidemark schema result)",
+     .write = result_file},
+    {.name = "trace.json", .summary = "a run for Perfetto", .write_run = trace_file},
+    {.name = "snapshot.pickle",
+     .summary = "a run's HBM for pytorch.org/memory_viz",
+     .write_run = snapshot_pickle},
+    {.name = "snapshot.json", .summary = "the same as JSON", .write_run = snapshot_json},
+    {.name = "timeline.csv",
+     .summary = "a run's memory, a row a change",
+     .write_run = timeline_file},
 });
 
 }  // namespace
