@@ -31,7 +31,8 @@ def levels(records, tier):
 def main(scenario, strategy, target):
     times, by_category = levels(tidemark.timeline(scenario, strategy), "hbm")
     figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
-    axes.stackplot(times, by_category.values(), labels=by_category.keys(), step="post")
+    colours = plt.get_cmap("tab20").colors
+    axes.stackplot(times, by_category.values(), labels=by_category.keys(), colors=colours, step="post")
     axes.set(title=strategy, xlabel="time in the step, s", ylabel="HBM, GB")
     axes.margins(x=0)
     axes.legend(loc="upper left", fontsize="small")
