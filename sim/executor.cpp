@@ -302,6 +302,7 @@ void Executor::close() {
   ensure(all_done || result_.out_of_memory, "dependencies and stream orders should form no cycle");
   result_.memory = residency_.take_events();
   result_.allocators = residency_.allocator_records();
+  result_.reserved = residency_.take_reserved();
   result_.kept = residency_.kept();
   result_.stalls = attribute_stalls(program_, result_);
 }

@@ -42,7 +42,7 @@ std::optional<BufferId> Residency::take_initial() {
     if (!program_.buffers[b].initial) continue;
     if (held_[b] != 0) {
       hold(BufferId{b}, kNoInstance, SimTime(0));
-      note_peaks();
+      note_levels(SimTime(0));
       continue;
     }
     wanted_.assign(1, BufferId{b});
@@ -112,7 +112,7 @@ std::optional<BufferId> Residency::take_wanted(InstanceId instance, Stream strea
     if (IdealAllocator* const ideal = ideal_[tier(id)]) ideal->take(buffer(id).bytes);
     hold(id, instance, now);
   }
-  if (!all_ideal_) note_peaks();
+  if (!all_ideal_) note_levels(now);
   return std::nullopt;
 }
 
@@ -123,12 +123,18 @@ void Residency::hold(BufferId id, InstanceId instance, SimTime now) {
 }
 
 // Once all buffers of an instance are there: the level does not fall while it takes them.
-void Residency::note_peaks() {
+void Residency::note_levels(SimTime now) {
   for (std::size_t t = 0; t < kTierCount; ++t) {
+    if (ideal_[t] != nullptr) continue;
     Watched& watched = watched_[t];
-    if (ideal_[t] != nullptr || watched.level <= watched.peak) continue;
+    const AllocatorStatistics statistics = allocators_[t]->statistics();
+    if (statistics.reserved != watched.reserved) {
+      watched.reserved = statistics.reserved;
+      reserved_.push_back({now, static_cast<Tier>(t), statistics.reserved});
+    }
+    if (watched.level <= watched.peak) continue;
     watched.peak = watched.level;
-    watched.at_peak = allocators_[t]->statistics();
+    watched.at_peak = statistics;
   }
 }
 

@@ -42,6 +42,7 @@ class Residency {
   std::uint32_t event_count() const { return static_cast<std::uint32_t>(events_.size()); }
   std::vector<MemoryEvent> take_events() { return std::move(events_); }
   std::array<AllocatorRecord, kTierCount> allocator_records() const;
+  std::vector<ReservedLevel> take_reserved() { return std::move(reserved_); }
   std::vector<KeptBuffer> kept() const;
 
  private:
@@ -52,7 +53,7 @@ class Residency {
   std::optional<BufferId> refused_by_allocators(Stream stream, SimTime& driver_time);
   SimTime give_up(std::size_t refused);
   void hold(BufferId id, InstanceId instance, SimTime now);
-  void note_peaks();
+  void note_levels(SimTime now);
 
   const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
   std::size_t tier(BufferId id) const { return static_cast<std::size_t>(buffer(id).tier); }
@@ -68,6 +69,7 @@ class Residency {
   std::vector<std::uint64_t> handles_;    // by BufferId; empty if all tiers are ideal
   std::vector<BufferId> wanted_;          // scratch: not held by the instance that is to start
   std::vector<MemoryEvent> events_;
+  std::vector<ReservedLevel> reserved_;
 
   // Of tiers that are not ideal.
   struct Watched {
@@ -75,6 +77,7 @@ class Residency {
     AllocatorStatistics at_peak;
     Bytes level;  // of buffers, as they are
     Bytes peak{-1};
+    Bytes reserved{-1};
   };
   std::array<Watched, kTierCount> watched_;
   struct Asking {

@@ -84,6 +84,13 @@ struct AllocatorRecord {
   AllocatorStatistics at_peak;  // at the first event after which the tier's level was highest
 };
 
+// Of a tier with an allocator that is not ideal: what it had taken from the driver, from here on.
+struct ReservedLevel {
+  SimTime time{};
+  Tier tier{};
+  Bytes reserved;
+};
+
 // Of a tier with an allocator that is not ideal: what stays there after the run.
 struct KeptBuffer {
   BufferId buffer{};
@@ -99,7 +106,8 @@ struct Result {
   SimTime compute_busy{};
   std::array<Bytes, kLinkCount> moved{};                 // bytes x weight of transfers, by LinkKind
   std::array<AllocatorRecord, kTierCount> allocators{};  // by Tier
-  std::vector<KeptBuffer> kept;                          // in order of buffers
+  std::vector<ReservedLevel> reserved;  // where an instance found it changed, in order of time
+  std::vector<KeptBuffer> kept;         // in order of buffers
 };
 
 }  // namespace tidemark::sim

@@ -44,6 +44,7 @@ class Memory {
     }
     late_starts();
     levels();
+    reserved();
     counts_at_finish();
     out_of_memory();
   }
@@ -113,7 +114,8 @@ class Memory {
                    Rule::kFree, id, " is freed before it is allocated");
   }
 
-  // Whoever starts later than it is ready and issued has waited for a buffer that was not there yet.
+  // Whoever starts later than it is ready and issued has waited for a buffer that was not there
+  // yet.
   void late_starts() {
     for (std::uint32_t i = 0; i < program_.instances.size(); ++i) {
       const InstanceRecord& r = result_.records[i];
@@ -123,8 +125,43 @@ class Memory {
         const std::vector<std::size_t>& rows = lives_[index(b)].allocated;
         return !rows.empty() && result_.memory[rows.front()].time >= std::max(r.ready, r.issued);
       });
-      report_.expect(waited, Rule::kStart, InstanceId{i}, " is ready at ", r.ready,
-                     ", issued at ", r.issued, " and starts at ", r.start, " without having waited for memory");
+      report_.expect(waited, Rule::kStart, InstanceId{i}, " is ready at ", r.ready, ", issued at ",
+                     r.issued, " and starts at ", r.start, " without having waited for memory");
+    }
+  }
+
+  // What lives lies in what was reserved, set-aside memory apart; no more is noted than the peak.
+  void reserved() {
+    for (std::size_t t = 0; t < kTierCount; ++t) {
+      const Tier tier = static_cast<Tier>(t);
+      Bytes level, now;
+      SimTime before{};
+      auto next = result_.reserved.begin();
+      for (std::size_t row = 0; row < result_.memory.size(); ++row) {
+        const MemoryEvent& event = result_.memory[row];
+        const Buffer& b = buffer(event.buffer);
+        if (b.tier == tier && !is_set_aside(b)) {
+          level = event.allocated ? level + b.bytes : level - b.bytes;
+        }
+        const bool last =
+            row + 1 == result_.memory.size() || result_.memory[row + 1].time > event.time;
+        if (!last) continue;
+        for (; next != result_.reserved.end() && next->time <= event.time; ++next) {
+          if (next->tier != tier) continue;
+          report_.expect(next->time >= before && next->reserved != now, Rule::kCapacity, "at ",
+                         next->time, " a reservation is noted that is not new");
+          report_.expect(next->reserved <= result_.allocators[t].end.reserved_peak, Rule::kCapacity,
+                         "at ", next->time, " more is reserved than the peak, ", next->reserved);
+          before = next->time;
+          now = next->reserved;
+        }
+        report_.expect(!asks_others(tier) || level <= now, Rule::kCapacity, "at ", event.time, " ",
+                       level, " live in a reservation of ", now);
+      }
+    }
+    for (const ReservedLevel& level : result_.reserved) {
+      report_.expect(asks_others(level.tier), Rule::kCapacity, "at ", level.time,
+                     " something is reserved in a tier without an allocator");
     }
   }
 

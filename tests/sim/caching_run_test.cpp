@@ -78,6 +78,14 @@ TEST_CASE("The figures at the peak are those of its moment, not of the largest r
   CHECK(hbm(result).at_peak.allocated == 42_MiB);
   CHECK(hbm(result).at_peak.reserved == 42_MiB);
   CHECK(hbm(result).end.reserved_peak == 64_MiB);
+  // Noted when each kernel is due; the driver takes 140 us before each of them starts.
+  REQUIRE(result.reserved.size() == 3);
+  CHECK(result.reserved[0].time == 0_us);
+  CHECK(result.reserved[0].reserved == 12_MiB);
+  CHECK(result.reserved[1].time == 141_us);
+  CHECK(result.reserved[1].reserved == 42_MiB);
+  CHECK(result.reserved[2].time == 282_us);
+  CHECK(result.reserved[2].reserved == 64_MiB);
 }
 
 // a (30 MiB) is copied out for 1 ms; k1 wants b (10 MiB) and d (14 MiB) beside it.

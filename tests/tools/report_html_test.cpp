@@ -254,6 +254,35 @@ TEST_CASE("the figures of a report are those of the run") {
   }
 }
 
+TEST_CASE("with a caching allocator a report has what is reserved over time, up to its peak") {
+  const Played played(kSmall + "allocator: caching\n");
+  const auto tier = nlohmann::json::parse(report_data(played.input)).at("runs")[0].at("tiers")[0];
+  test::UnpackedColumns columns(tier.at("reserved_levels").get<std::string>());
+  const auto times = columns.sums();
+  const auto levels = columns.sums();
+  REQUIRE(!levels.empty());
+  CHECK(times.front() == 0);
+  CHECK(*std::ranges::max_element(levels) ==
+        played.reports[0].tier(Tier::kHbm).peak_reserved.count);
+  CHECK(*std::ranges::max_element(levels) > tier.at("peak").get<std::int64_t>());
+}
+
+TEST_CASE(
+    "a report says what better figures of the machine would save, those that save most first") {
+  const Played played(kSmall);
+  const auto effects = nlohmann::json::parse(report_data(played.input)).at("runs")[0].at("effects");
+  REQUIRE(!effects.empty());
+  // Kernels this small wait for the host that issues them, and for nothing that moves bytes.
+  CHECK(effects[0].at("figure") == "host's issue of operations");
+  for (std::size_t i = 1; i < effects.size(); ++i) {
+    CHECK(effects[i - 1].at("saves").get<std::int64_t>() >=
+          effects[i].at("saves").get<std::int64_t>());
+  }
+  for (const auto& effect : effects) {
+    CHECK(effect.at("figure").get<std::string>().find("NVMe") == std::string::npos);
+  }
+}
+
 TEST_CASE("no text of a scenario can end the script or the page's title") {
   Played played(kSmall);
   played.input.title = "</title><script>alert(1)</script> & \"more\"";

@@ -71,6 +71,7 @@ class Questions {
     }
   }
 
+  std::size_t effects() const { return found_.effects.size(); }
   std::size_t count() const { return found_.effects.size() + found_.needed.size(); }
 
   // Each part writes to its own place.
@@ -147,6 +148,12 @@ class Questions {
 };
 
 }  // namespace
+
+std::vector<Effect> effects_of(const RunSpec& run) {
+  Questions questions(run);
+  for (std::size_t part = 0; part < questions.effects(); ++part) questions.answer(part);
+  return std::move(questions).finish().effects;
+}
 
 std::vector<Sensitivity> sensitivities(
     std::span<const RunSpec> runs, const std::function<void(std::size_t, std::size_t)>& progress) {

@@ -62,6 +62,9 @@ std::vector<Sensitivity> sensitivities(
     std::span<const scenarios::RunSpec> runs,
     const std::function<void(std::size_t, std::size_t)>& progress = {});
 
+// The effects alone, those that save most first.
+std::vector<Effect> effects_of(const scenarios::RunSpec& run);
+
 struct ScenarioSensitivities {
   std::string name;
   std::vector<Sensitivity> runs;

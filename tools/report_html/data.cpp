@@ -10,6 +10,9 @@
 
 #include "graph/op_kind.hpp"
 #include "tidemark/version.hpp"
+#include "tools/analysis/figures.hpp"
+#include "tools/analysis/sensitivity.hpp"
+#include "tools/parallel.hpp"
 #include "tools/report_html/levels.hpp"
 #include "tools/report_html/packed.hpp"
 #include "tools/report_html/step_columns.hpp"
@@ -22,6 +25,9 @@ using Json = nlohmann::ordered_json;
 
 // Parts of the step in the picture that compares runs.
 constexpr std::size_t kOverviewBuckets = 300;
+// Runs with more instances than this, all together, are not played again with each figure of the
+// machine improved: that takes some fifteen steps a run.
+constexpr std::size_t kMostInstancesToImprove = 40'000;
 constexpr int kModuleCount = static_cast<int>(Module::kOptimizer) + 1;
 
 template <class Names>
@@ -70,12 +76,36 @@ Json counts_of(const std::array<SimTime, kSize>& times) {
 
 // The level over time, for pictures of several runs: packed times, levels, both as differences.
 std::string overview(const PlayedStep& step, Tier tier) {
-  const std::vector<LevelPoint> all = levels_of(step.program, step.whole(), tier);
+  std::vector<LevelPoint> all = levels_of(step.program, step.whole(), tier);
+  // What is there before the step comes buffer by buffer: its sum is where the picture begins.
+  const auto initial = std::ranges::count_if(step.program.buffers, [&](const Buffer& buffer) {
+    return buffer.initial && buffer.tier == tier;
+  });
+  if (initial > 1) all.erase(all.begin(), all.begin() + initial - 1);
   const std::vector<LevelPoint> kept = downsample(all, step.whole().end, kOverviewBuckets);
   std::vector<std::int64_t> times, levels;
   for (const LevelPoint& point : kept) {
     times.push_back(point.time.count());
     levels.push_back(point.level.count);
+  }
+  PackedColumns columns;
+  columns.add(differences(times));
+  columns.add(differences(levels));
+  return columns.base64();
+}
+
+// What the allocator had taken from the driver over time, with what is set aside beside it: packed
+// times and bytes; null without a caching allocator.
+Json reserved_of(const OutRun& run, const PlayedStep& step, Tier tier) {
+  if (tier != Tier::kHbm || !run.report->allocator.keeps_cache) return nullptr;
+  const sim::Result& result = step.whole();
+  const Bytes beside = run.report->tier(tier).peak_reserved -
+                       result.allocators[static_cast<std::size_t>(tier)].end.reserved_peak;
+  std::vector<std::int64_t> times, levels;
+  for (const sim::ReservedLevel& level : result.reserved) {
+    if (level.tier != tier) continue;
+    times.push_back(level.time.count());
+    levels.push_back((level.reserved + beside).count);
   }
   PackedColumns columns;
   columns.add(differences(times));
@@ -94,7 +124,8 @@ Json tier_of(const OutRun& run, const PlayedStep& step, Tier tier) {
           {"peak_at", peak.op.empty() ? "the step starts at its peak"
                                       : place(name_of(peak.phase), peak.layer, peak.op)},
           {"by_category", counts_of(peak.by_category)},
-          {"overview", overview(step, tier)}};
+          {"overview", overview(step, tier)},
+          {"reserved_levels", reserved_of(run, step, tier)}};
 }
 
 // Bytes that forward keeps for backward, by block (-1: outside) and by the part that made them:
@@ -112,6 +143,32 @@ Json saved_by_layer(const StepGraph& graph) {
     list.push_back({where.first, where.second, bytes.count});
   }
   return list;
+}
+
+// What each figure of the machine being 10 % better would do: those that change the step.
+Json effects_json(const std::vector<Effect>& effects) {
+  Json list = Json::array();
+  for (const Effect& effect : effects) {
+    if (effect.saves == SimTime(0)) continue;
+    list.push_back({{"figure", effect.figure->words},
+                    {"from", effect.from},
+                    {"to", effect.to},
+                    {"saves", effect.saves.count()}});
+  }
+  return list;
+}
+
+// Of each run; empty where that would take long.
+std::vector<std::vector<Effect>> effects_of_all(const OutInput& input) {
+  std::size_t instances = 0;
+  for (const OutRun& run : input.runs) {
+    instances += run.steps->steady().program.instances.size();
+  }
+  if (instances > kMostInstancesToImprove) return {};
+  std::vector<std::vector<Effect>> effects(input.runs.size());
+  run_parallel(effects.size(), [&](std::size_t i) { effects[i] = effects_of(*input.runs[i].spec); },
+               {});
+  return effects;
 }
 
 Json run_of(const OutRun& run) {
@@ -161,7 +218,12 @@ std::string without_angle_brackets(const std::string& json) {
 
 std::string report_data(const OutInput& input) {
   Json runs = Json::array();
-  for (const OutRun& run : input.runs) runs.push_back(run_of(run));
+  const std::vector<std::vector<Effect>> effects = effects_of_all(input);
+  for (std::size_t i = 0; i < input.runs.size(); ++i) {
+    Json run = run_of(input.runs[i]);
+    run["effects"] = effects.empty() ? Json(nullptr) : effects_json(effects[i]);
+    runs.push_back(std::move(run));
+  }
   const Json data = {{"tidemark", kVersion},
                      {"title", input.title},
                      {"words", words()},

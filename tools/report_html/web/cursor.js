@@ -82,18 +82,26 @@ class CursorPanel {
         make("td", {}, bytesText(bytes)),
         make("td", {}, tier.total[row] > 0 ? percentText(bytes / tier.total[row]) : "–")));
     }
+    const reserved = this.step.reserved[this.tier];
+    if (reserved !== null) {
+      const at = lastNotAbove(reserved.time, this.time);
+      const bytes = at < 0 ? 0 : reserved.bytes[at];
+      rows.push(make("tr", {}, make("th", {scope: "row"}, "allocated"), make("td", {}, bytesText(tier.total[row])), make("td", {})),
+        make("tr", {}, make("th", {scope: "row"}, "reserved by the allocator"), make("td", {}, bytesText(bytes)), make("td", {})));
+    }
     return make("table", {class: "categories"}, make("caption", {}, "Bytes by category"), rows);
   }
 
   tensors(event) {
     const {step} = this;
     const rows = step.largest(this.tier, event, LARGEST).map((b) => {
-      const layer = step.bufferLayer[b] < 0 ? "" : ` · layer ${step.bufferLayer[b]}`;
       const maker = step.describe(step.madeBy[b]);
+      const layer = step.bufferLayer[b] < 0 || maker.endsWith(`layer ${step.bufferLayer[b]}`) ? ""
+        : ` · layer ${step.bufferLayer[b]}`;
       return make("tr", {},
         make("td", {}, swatch(CATEGORY_LOOKS[step.categoryOf(b)]),
           make("b", {}, step.names[step.bufferName[b]]), make("br"),
-          make("small", {}, step.madeBy[b] < 0 ? maker : `made by ${maker}${layer}`)),
+          make("small", {}, `${step.madeBy[b] < 0 ? "" : "made by "}${maker}${layer}`)),
         make("td", {}, bytesText(step.bufferBytes[b])));
     });
     return make("table", {class: "tensors"}, make("caption", {}, "Largest tensors alive"), rows);

@@ -17,7 +17,7 @@ class LayerMap {
     this.container.hidden = saved.length === 0;
     const total = saved.reduce((bytes, cell) => bytes + cell[2], 0);
     this.note.textContent = saved.length === 0 ? "Forward keeps nothing for backward." :
-      `${bytesText(total)} in all, of the first micro-batch. Darker is more; “–” is outside the layers.`;
+      `${bytesText(total)} in all, of the first micro-batch; numbers are ${unitFor(Math.max(...saved.map((cell) => cell[2])), BYTE_UNITS)[1]}. ${isDark() ? "Lighter" : "Darker"} is more; “–” is outside the layers.`;
     if (saved.length === 0) return;
     const {text, faint, line, panel} = pageColors();
     const layers = [...new Set(saved.map((cell) => cell[0]))].sort((a, b) => a - b);
@@ -25,7 +25,7 @@ class LayerMap {
     const most = Math.max(...saved.map((cell) => cell[2]));
     const narrow = this.container.clientWidth < 560;
     this.container.style.height = `${64 + 28 * modules.length}px`;
-    this.chart.resize();
+    fit(this.chart);
     const font = {color: faint, fontFamily: chartFont, fontSize: 12};
     const left = narrow ? 76 : 96;
     const cell = (this.container.clientWidth - left - 14) / layers.length;

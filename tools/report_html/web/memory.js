@@ -11,6 +11,7 @@ class MemoryChart {
   constructor(container, onCursor) {
     this.container = container;
     this.onCursor = onCursor;
+    this.magnified = false;  // axes of memory begin at the lowest level
     this.chart = echarts.init(container, null, {renderer: "canvas"});
     this.cursorLine = new echarts.graphic.Line({silent: true, z: 100, invisible: true});
     this.listen();
@@ -37,6 +38,7 @@ class MemoryChart {
     this.chart.getZr().remove(this.cursorLine);
     this.chart.getZr().add(this.cursorLine);
     this.zoomTo(this.from, this.to);
+    if (this.cursor !== undefined) this.placeCursor();
   }
 
   layOut() {
@@ -48,7 +50,7 @@ class MemoryChart {
     if (this.step.stallBegin.length > 0) this.laneNames.splice(2, 0, "GPU waits");
     let y = 26;
     this.boxes = this.used.map((t) => {
-      const height = t === 0 ? (narrow ? 200 : 270) : (narrow ? 90 : 110);
+      const height = t === 0 ? (narrow ? 220 : 340) : (narrow ? 90 : 120);
       const box = {top: y, height};
       y += height + 34;
       return box;
@@ -60,7 +62,7 @@ class MemoryChart {
     if (this.container.clientHeight !== this.height) {
       this.container.style.height = `${this.height}px`;
     }
-    this.chart.resize();
+    fit(this.chart);
   }
 
   option() {
@@ -109,19 +111,32 @@ class MemoryChart {
     const most = Math.max(tier.peak, tier.reserved);
     this.capacityShown = this.capacityShown ?? {};
     const shown = tier.capacity > 0 && tier.capacity < 2.2 * most;
-    this.capacityShown[this.used[i]] = shown;
-    const top = 1.1 * Math.max(most, shown ? tier.capacity : 0);
+    const lowest = this.magnified ? this.lowestLevel(this.used[i]) : 0;
+    const top = lowest < most && this.magnified ? most + 0.25 * (most - lowest)
+      : 1.1 * Math.max(most, shown ? tier.capacity : 0);
+    this.capacityShown[this.used[i]] = shown && tier.capacity < top;
     const [size, unit] = unitFor(top, BYTE_UNITS);
     return {
-      type: "value", gridIndex: i, min: 0, max: top, splitNumber: i === 0 ? 5 : 3,
-      name: `${capital(this.step.words.tiers[this.used[i]])} (${unit})`,
+      type: "value", gridIndex: i, min: lowest, max: top, splitNumber: i === 0 ? 5 : 3,
+      name: `${capital(this.step.words.tiers[this.used[i]])} (${unit})` +
+        (this.capacityShown[this.used[i]] || tier.capacity === 0 ? "" : `, capacity ${bytesText(tier.capacity)}`),
       nameLocation: "end", nameGap: 8,
       nameTextStyle: {...font, color: this.colors.text, align: "left", fontWeight: 600,
         padding: [0, 0, 0, -this.left + 8]},
       axisLabel: {...font, showMaxLabel: false,
-        formatter: (value) => String(Number((value / size).toPrecision(3)))},
+        formatter: (value) => String(Number((value / size).toPrecision(this.magnified ? 5 : 3)))},
       splitLine: {lineStyle: {color: this.colors.line, opacity: 0.5}},
     };
+  }
+
+  // The least that a tier holds from the first allocation of the step on.
+  lowestLevel(t) {
+    const {total, time} = this.step.tiers[t];
+    let lowest = Infinity;
+    for (let i = 0; i < total.length; ++i) {
+      if (time[i] > 0 || i === total.length - 1 || time[i + 1] > 0) lowest = Math.min(lowest, total[i]);
+    }
+    return lowest === Infinity ? 0 : lowest;
   }
 
   laneAxis(font) {
@@ -161,8 +176,21 @@ class MemoryChart {
         style: {fill: fillOf(CATEGORY_LOOKS[c])}});
       bottom = top;
     }
+    if (this.step.reserved[t] !== null) children.push(this.reservedLine(this.step.reserved[t], map, perByte));
     children.push(...this.marks(t, map, perByte));
     return {type: "group", children};
+  }
+
+  // What the allocator had taken from the driver.
+  reservedLine({time, bytes}, {box, y0, x}, perByte) {
+    const points = [];
+    time.forEach((at, i) => {
+      const y = y0 + bytes[i] * perByte;
+      if (i > 0) points.push([x(at), points.at(-1)[1]]);
+      points.push([x(at), y]);
+    });
+    points.push([box.x + box.width, points.at(-1)[1]]);
+    return {type: "polyline", shape: {points}, style: {fill: null, stroke: this.colors.text, lineWidth: 2}};
   }
 
   // Capacity and peak.
@@ -171,14 +199,11 @@ class MemoryChart {
     const marks = [];
     const label = (text, at, fill) => ({type: "text", style: {...at, text, fill, fontFamily: chartFont,
       fontSize: 12, backgroundColor: this.colors.panel, padding: [2, 4], borderRadius: 3}});
-    if (tier.capacity > 0) {
-      const shown = this.capacityShown[t];
-      const y = shown ? y0 + tier.capacity * perByte : box.y;
-      if (shown) {
-        marks.push({type: "line", shape: {x1: box.x, y1: y, x2: box.x + box.width, y2: y},
-          style: {stroke: this.colors.alarm, lineWidth: 1.5, lineDash: [6, 4]}});
-      }
-      marks.push(label(`capacity ${bytesText(tier.capacity)}${shown ? "" : " ↑"}`,
+    if (this.capacityShown[t]) {
+      const y = y0 + tier.capacity * perByte;
+      marks.push({type: "line", shape: {x1: box.x, y1: y, x2: box.x + box.width, y2: y},
+        style: {stroke: this.colors.alarm, lineWidth: 1.5, lineDash: [6, 4]}});
+      marks.push(label(`capacity ${bytesText(tier.capacity)}`,
         {x: box.x + box.width - 2, y: y + 3, align: "right", verticalAlign: "top"}, this.colors.alarm));
     }
     const px = x(tier.peak_time);

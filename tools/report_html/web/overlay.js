@@ -7,6 +7,7 @@ class Overlay {
     this.points = new Map();
     this.tier = 0;
     this.stacked = false;
+    this.share = false;  // of each step's time, instead of time
     this.shown = [];
   }
 
@@ -18,10 +19,13 @@ class Overlay {
       const times = columns.sums();
       const levels = columns.sums();
       const points = Array.from(times, (time, i) => [time, levels[i]]);
+      // What is there before the step comes at time 0, buffer by buffer: only its sum is of interest.
+      while (points.length > 1 && points[1][0] === 0 && points[1][1] >= points[0][1]) points.shift();
       if (points.length > 0) points.push([run.step, levels.at(-1)]);
       this.points.set(key, points);
     }
-    return this.points.get(key);
+    const points = this.points.get(key);
+    return this.share ? points.map(([time, bytes]) => [time / run.step, bytes]) : points;
   }
 
   show(indices) {
@@ -32,7 +36,7 @@ class Overlay {
   draw() {
     const {text, faint, line, panel, alarm} = pageColors();
     const runs = this.shown.map((i) => this.runs[i]);
-    this.legend.replaceChildren(...this.shown.map((i) => make("li", {}, lineSwatch(runLook(i)), this.runs[i].label)));
+    this.legend.replaceChildren(...this.shown.map((i) => make("li", {}, lineSwatch(runLook(i)), `${this.runs[i].number}  ${this.runs[i].label}`)));
     if (runs.length === 0) {
       this.chart.clear();
       return;
@@ -42,13 +46,13 @@ class Overlay {
     const height = this.stacked ? 92 : 260;
     const left = narrow ? 56 : 70;
     this.container.style.height = `${24 + rows * (height + 22) + 44}px`;
-    this.chart.resize();
-    const end = Math.max(...runs.map((run) => run.step));
+    fit(this.chart);
+    const end = this.share ? 1 : Math.max(...runs.map((run) => run.step));
     const capacity = Math.max(...runs.map((run) => run.tiers[this.tier].capacity));
     const most = Math.max(1, ...runs.map((run) => run.tiers[this.tier].peak));
     const top = 1.1 * Math.max(most, capacity > 0 && capacity < 2.2 * most ? capacity : 0);
     const [size, unit] = unitFor(top, BYTE_UNITS);
-    const timeUnit = unitFor(end, TIME_UNITS);
+    const timeUnit = this.share ? [0.01, "%"] : unitFor(end, TIME_UNITS);
     const font = {color: faint, fontFamily: chartFont, fontSize: 12};
     const grids = Array.from({length: rows}, (none, i) => i);
     const dataZoom = [
@@ -67,7 +71,7 @@ class Overlay {
         axisLabel: {...font, show: i === rows - 1, hideOverlap: true, showMaxLabel: false,
           formatter: (value) => `${Number((value / timeUnit[0]).toPrecision(4))} ${timeUnit[1]}`}})),
       yAxis: grids.map((i) => ({type: "value", gridIndex: i, min: 0, max: top, splitNumber: this.stacked ? 2 : 5,
-        name: this.stacked ? runs[i].label : unit, nameTextStyle: {...font, color: text, align: "left", padding: [0, 0, 0, this.stacked ? 4 : -40]},
+        name: this.stacked ? `${runs[i].number}  ${runs[i].label} (${unit})` : unit, nameTextStyle: {...font, color: text, align: "left", padding: [0, 0, 0, this.stacked ? 4 : -40]},
         nameGap: 6, axisLabel: {...font, showMaxLabel: false, formatter: (value) => String(Number((value / size).toPrecision(3)))},
         splitLine: {lineStyle: {color: line, opacity: 0.5}}})),
       series: runs.map((run, k) => {
@@ -80,7 +84,7 @@ class Overlay {
             lineStyle: {color: alarm, type: [6, 4]}, label: {show: k === 0, color: alarm, position: "insideEndTop",
               formatter: `capacity ${bytesText(capacity)}`}, data: [{yAxis: capacity}]} : undefined,
           markPoint: {symbol: "circle", symbolSize: 7, itemStyle: {color: panel, borderColor: look.color, borderWidth: 2},
-            label: {show: false}, data: [{coord: [run.tiers[this.tier].peak_time, run.tiers[this.tier].peak]}]}};
+            label: {show: false}, data: [{coord: [run.tiers[this.tier].peak_time / (this.share ? run.step : 1), run.tiers[this.tier].peak]}]}};
       }),
     }, {notMerge: true});
   }
@@ -91,10 +95,10 @@ class Overlay {
     const lines = this.shown.map((i) => {
       const points = this.pointsOf(this.runs[i], this.tier);
       const at = lastNotAbove(points.map((point) => point[0]), time);
-      const level = at < 0 || time > this.runs[i].step ? "–" : bytesText(points[at][1]);
+      const level = at < 0 || time > points.at(-1)[0] ? "–" : bytesText(points[at][1]);
       return `${escapeText(this.runs[i].label)}: ${level}`;
     });
-    return `<b>${timeText(time)}</b><br>${lines.join("<br>")}`;
+    return `<b>${this.share ? `${(100 * time).toFixed(1)} % of each step` : timeText(time)}</b><br>${lines.join("<br>")}`;
   }
 }
 

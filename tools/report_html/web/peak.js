@@ -25,7 +25,7 @@ function icicleOf(step, tier, event) {
     blocks.push({row: 0, begin: at, end: at + bytes, name: step.words.categories[c], category: c, detail: ""});
     for (const {layer, buffers, bytes: inLayer} of layers) {
       const name = layer < 0 ? "outside the layers" : `layer ${layer}`;
-      blocks.push({row: 1, begin: at, end: at + inLayer, name, category: c, detail: step.words.categories[c]});
+      blocks.push({row: 1, begin: at, end: at + inLayer, name, short: layer < 0 ? "–" : String(layer), category: c, detail: step.words.categories[c]});
       for (const b of buffers.sort((x, y) => step.bufferBytes[y] - step.bufferBytes[x] || x - y)) {
         blocks.push({row: 2, begin: at, end: at + step.bufferBytes[b], name: step.names[step.bufferName[b]], category: c,
           detail: step.madeBy[b] < 0 ? "there before the step" : `made by ${step.describe(step.madeBy[b])}`});
@@ -57,7 +57,7 @@ class Icicle {
     if (!this.icicle) return;
     const {text, faint, line, panel} = pageColors();
     const {blocks, total} = this.icicle;
-    this.chart.resize();
+    fit(this.chart);
     const [size, unit] = unitFor(total, BYTE_UNITS);
     const font = {color: faint, fontFamily: chartFont, fontSize: 12};
     this.chart.setOption({
@@ -70,13 +70,11 @@ class Icicle {
       yAxis: {type: "category", inverse: true, data: ICICLE_ROWS, axisTick: {show: false}, axisLine: {show: false}, axisLabel: font},
       dataZoom: [{type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", preventDefaultMouseMove: false}],
       series: [{type: "custom", clip: true, encode: {x: [0, 1], y: 3}, data: blocks.map((block, i) => [block.begin, block.end, i, block.row]),
-        renderItem: (params, api) => this.block(params, api, panel)}],
+        renderItem: (params, api) => this.block(blocks[params.dataIndex], params, api, panel)}],
     }, {notMerge: true});
   }
 
-  block(params, api, border) {
-    const {blocks} = this.icicle;
-    const block = blocks[api.value(2)];
+  block(block, params, api, border) {
     const [x, y] = api.coord([block.begin, block.row]);
     const end = api.coord([block.end, block.row])[0];
     const box = params.coordSys;
@@ -84,13 +82,15 @@ class Icicle {
     const right = Math.min(box.x + box.width, end);
     if (right - left < 0.4) return null;  // too thin to see: its parent is wider
     const height = api.size([0, 1])[1];
-    const rect = {x: left, y: y - height / 2, width: right - left, height};
+    const thin = right - left <= 5;
+    const rect = {x: left, y: y - height / 2, width: right - left + (thin ? 0.6 : 0), height};
     const shape = {type: "rect", shape: rect, style: {fill: fillOf(CATEGORY_LOOKS[block.category]),
-      stroke: right - left > 3 ? border : null, lineWidth: 1}};
-    if (right - left < 40) return {type: "group", children: [shape]};
-    const label = {type: "text", silent: true, style: {text: block.name, x: left + 5, y, width: right - left - 14, overflow: "truncate",
+      stroke: thin ? null : border, lineWidth: 1}};
+    const text = right - left < 60 && block.row === 1 ? block.short : block.name;
+    if (right - left < (block.row === 1 ? 22 : 40)) return {type: "group", children: [shape]};
+    const label = {type: "text", silent: true, style: {text, x: left + 5, y, width: right - left - 8, overflow: "truncate",
       fontFamily: chartFont, fontSize: 12, fontWeight: block.row === 0 ? 600 : 400, verticalAlign: "middle", fill: "#10161d",
-      backgroundColor: "rgba(255, 255, 255, 0.82)", padding: [1, 3], borderRadius: 2}};
+      stroke: "rgba(255, 255, 255, 0.9)", lineWidth: 3}};
     return {type: "group", children: [shape, label]};
   }
 

@@ -1,5 +1,11 @@
 // Shapes and fills that the charts draw with, many rectangles or a whole area as one element.
 
+// To the size of its element, where that has changed.
+function fit(chart) {
+  const {clientWidth, clientHeight} = chart.getDom();
+  if (chart.getWidth() !== clientWidth || chart.getHeight() !== clientHeight) chart.resize();
+}
+
 const tiles = new Map();
 
 // A square of colour and hatch as an image that repeats.

@@ -2,6 +2,9 @@
 
 const data = JSON.parse(element("data").textContent);
 const {runs, words} = data;
+runs.forEach((run, i) => {
+  run.number = i + 1;  // as charts name it where space is short
+});
 
 const steps = new Map();  // by run, read when they are first looked at
 
@@ -20,7 +23,7 @@ const tradeoff = new Tradeoff(element("tradeoff"), runs, (i) => table.choose(i))
 const icicle = new Icicle(element("icicle"), element("icicle-title"));
 const lifetimes = new Lifetimes(element("lifetimes-chart"), element("lifetimes-note"));
 const layerMap = new LayerMap(element("layer-map"), element("layer-note"), words);
-const limits = new Limits(element("limits"), words);
+const limits = new Limits(element("limits"), element("effects"), element("effects-note"), words);
 const overlay = new Overlay(element("overlay"), element("overlay-legend"), runs);
 
 function choose(i) {
@@ -35,9 +38,12 @@ function choose(i) {
   const tiers = words.tiers.map((name, t) => t).filter((t) => run.tiers[t].peak > 0);
   element("where-tier").replaceChildren(
     ...tiers.map((t) => make("option", {value: String(t)}, capital(words.tiers[t]))));
-  showWhere();
   layerMap.show(run);
   limits.show(run);
+  // What stands further down comes once the above has been painted.
+  requestAnimationFrame(() => setTimeout(() => {
+    if (chosen === i) showWhere();
+  }));
 }
 
 // What a tier holds, at its peak or at the cursor; and what lives in it when.
@@ -57,7 +63,9 @@ function drawLegend(step) {
   const used = STACK_ORDER.filter((c) => step.tiers.some((tier) => tier.levels[c] !== null));
   const causes = [...new Set(step.stallCause)].sort((a, b) => a - b);
   element("memory-legend").replaceChildren(
-    ...used.map((c) => make("li", {}, swatch(CATEGORY_LOOKS[c]), words.categories[c])));
+    ...used.map((c) => make("li", {}, swatch(CATEGORY_LOOKS[c]), words.categories[c])),
+    ...step.reserved.some((tier) => tier !== null)
+      ? [make("li", {}, lineSwatch({color: pageColors().text, dash: "solid"}), "reserved by the allocator")] : []);
   element("lane-legend").replaceChildren(
     ...[...new Set(step.phase)].sort((a, b) => a - b).map((p) =>
       make("li", {}, swatch(PHASE_LOOKS[p]), words.phases[p].replaceAll("_", " "))),
@@ -80,7 +88,7 @@ function start() {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
   element("subtitle").textContent = `${runs.length} ${runs.length === 1 ? "run" : "runs"} · ` +
     `${[...new Set(runs.map((run) => run.machine))].join(", ")}`;
-  element("strategy").replaceChildren(...runs.map((run, i) => make("option", {value: String(i)}, run.label)));
+  element("strategy").replaceChildren(...runs.map((run, i) => make("option", {value: String(i)}, `${run.number}  ${run.label}`)));
   element("strategy").addEventListener("change", (event) => table.choose(Number(event.target.value)));
   for (const [id, act] of Object.entries({
     "zoom-in": () => memory.zoomBy(0.5),
@@ -88,6 +96,11 @@ function start() {
     "zoom-all": () => memory.zoomTo(0, memory.step.end),
     "to-peak": () => memory.goTo(runs[chosen].tiers[0].peak_time),
   })) element(id).addEventListener("click", act);
+  element("magnify").addEventListener("change", (event) => {
+    memory.magnified = event.target.checked;
+    memory.draw();
+  });
+  element("with-floor").addEventListener("change", (event) => lifetimes.setFloor(event.target.checked));
   const tiers = element("overlay-tier");
   tiers.replaceChildren(...words.tiers.map((name, t) => make("option", {value: String(t)}, capital(name)))
     .filter((option, t) => runs.some((run) => run.tiers[t].peak > 0)));
@@ -102,11 +115,22 @@ function start() {
   element("where-tier").addEventListener("change", () => showWhere());
   element("icicle-peak").addEventListener("click", () => showWhere());
   element("icicle-cursor").addEventListener("click", () => showWhere(true));
+  const share = element("as-share");
+  share.addEventListener("change", () => setShare(share.checked));
+  const times = runs.map((run) => run.step);
+  setShare(share.checked = Math.max(...times) > 8 * Math.min(...times));
   if (runs.length === 1) document.body.classList.add("single");
   listenToTheme();
   listenToSize();
   drawAll();
   choose(0);
+}
+
+// Steps of very unlike lengths are compared as shares of each.
+function setShare(share) {
+  bars.share = overlay.share = share;
+  bars.draw();
+  overlay.show(table.shown);
 }
 
 function listenToTheme() {

@@ -42,6 +42,11 @@ class Step {
     this.stallBlocker = columns.sums();
     this.names = columns.text().split("\n");
 
+    this.reserved = run.tiers.map(({reserved_levels: packed}) => {
+      if (packed === null) return null;  // what is reserved is what is allocated
+      const levels = new PackedColumns(packed);
+      return {time: levels.sums(), bytes: levels.sums()};
+    });
     this.readEvents(what, time, instance);
     this.readLanes();
     this.readPhases();
@@ -123,7 +128,7 @@ class Step {
       if (last && (last.name === name || name === "transfer" || name === "communication")) {
         last.end = finish;
       } else {
-        this.spans.push({name, begin: last ? last.end : 0, end: finish});
+        this.spans.push({name, begin: this.start[i], end: finish});
       }
     }
   }

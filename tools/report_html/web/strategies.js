@@ -1,8 +1,10 @@
 // Runs side by side: a table to sort, where the time of a step goes, peak against time.
 
+const peakOf = (run) => Math.max(run.tiers[0].peak, run.tiers[0].reserved);
 const STALLS = (run) => run.stalls.reduce((sum, stall) => sum + stall, 0);
 
 const COLUMNS = [
+  {key: "number", name: "#", of: (run) => run.number, text: (run) => String(run.number)},
   {key: "label", name: "Strategy", of: (run) => run.label, text: (run) => run.label},
   {key: "fits", name: "Fits", of: (run) => run.fits ? 1 : 0, text: (run) => run.fits ? "✓ yes" : "✗ no"},
   ...[0, 1, 2].map((t) => ({key: `tier${t}`, name: ["HBM peak", "Host peak", "SSD"][t],
@@ -17,11 +19,10 @@ const COLUMNS = [
 
 // Runs that fit and that no other run that fits beats in memory or time without losing in the other.
 function paretoFront(runs) {
-  const peak = (run) => Math.max(run.tiers[0].peak, run.tiers[0].reserved);
-  const better = (a, b) => peak(a) <= peak(b) && a.step <= b.step && (peak(a) < peak(b) || a.step < b.step);
+  const better = (a, b) => peakOf(a) <= peakOf(b) && a.step <= b.step && (peakOf(a) < peakOf(b) || a.step < b.step);
   const candidates = runs.some((run) => run.fits) ? runs.filter((run) => run.fits) : runs;
   return candidates.filter((run) => !candidates.some((other) => better(other, run)))
-    .sort((a, b) => peak(a) - peak(b) || a.step - b.step);
+    .sort((a, b) => peakOf(a) - peakOf(b) || a.step - b.step);
 }
 
 class StrategyTable {
@@ -53,7 +54,7 @@ class StrategyTable {
           "aria-pressed": String(i === this.chosen), onclick: () => this.choose(i)}, run.label),
           front.has(run) && this.runs.length > 1
             ? make("span", {class: "badge", title: "no other run that fits needs less memory without taking longer"}, "front") : "")
-        : make("td", {class: column.key === "fits" ? (run.fits ? "good" : "bad") : null}, column.text(run)));
+        : make("td", {class: {fits: run.fits ? "good" : "bad", number: "number"}[column.key] ?? null}, column.text(run)));
       return make("tr", {class: i === this.chosen ? "chosen" : null},
         make("td", {class: "check"}, make("input", {type: "checkbox", checked: this.shown.has(i),
           "aria-label": `compare ${run.label}`, "data-show": String(i), onchange: () => this.toggle(i)})),
@@ -95,6 +96,7 @@ class TimeBars {
   constructor(container, legend, runs, words) {
     Object.assign(this, {container, legend, runs, words});
     this.chart = echarts.init(container, null, {renderer: "canvas"});
+    this.share = false;
     const used = words.causes.map((name, c) => c).filter((c) => runs.some((run) => run.stalls[c] > 0));
     this.parts = [
       {name: "computing", look: BUSY_LOOK, of: (run) => run.busy - run.recompute},
@@ -106,16 +108,18 @@ class TimeBars {
 
   draw() {
     const {text, faint, line, panel} = pageColors();
-    const [size, unit] = unitFor(Math.max(...this.runs.map((run) => run.step)), TIME_UNITS);
+    const [size, unit] = this.share ? [0.01, "% of the step"]
+      : unitFor(Math.max(...this.runs.map((run) => run.step)), TIME_UNITS);
+    const scaled = (run, time) => this.share ? time / run.step : time;
     const narrow = this.container.clientWidth < 480;
     const height = 60 + 34 * this.runs.length;
     this.container.style.height = `${height}px`;
-    this.chart.resize();
+    fit(this.chart);
     const font = {color: faint, fontFamily: chartFont, fontSize: 12};
     this.chart.setOption({
       animation: false, textStyle: {fontFamily: chartFont},
       aria: {enabled: true},
-      grid: {left: narrow ? 100 : 190, right: 56, top: 6, bottom: 44},
+      grid: {left: narrow ? 108 : 240, right: 62, top: 6, bottom: 44},
       tooltip: {trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: {color: text, fontSize: 12},
         formatter: ({seriesIndex, dataIndex}) => {
           const part = this.parts[seriesIndex];
@@ -123,15 +127,15 @@ class TimeBars {
           return `<b>${escapeText(run.label)}</b><br>${escapeText(part.name)}: ${timeText(part.of(run))}, ` +
             percentText(part.of(run) / run.step);
         }},
-      xAxis: {type: "value", name: `time of a step (${unit})`, nameLocation: "middle", nameGap: 28, nameTextStyle: font,
-        axisLabel: {...font, hideOverlap: true, formatter: (value) => String(Number((value / size).toPrecision(3)))}, splitLine: {lineStyle: {color: line}}},
-      yAxis: {type: "category", inverse: true, data: this.runs.map((run) => run.label),
+      xAxis: {type: "value", name: this.share ? unit : `time of a step (${unit})`, nameLocation: "middle", nameGap: 28, nameTextStyle: font,
+        max: this.share ? 1 : null, axisLabel: {...font, hideOverlap: true, formatter: (value) => String(Number((value / size).toPrecision(3)))}, splitLine: {lineStyle: {color: line}}},
+      yAxis: {type: "category", inverse: true, data: this.runs.map((run) => `${run.number}  ${run.label}`),
         axisLine: {lineStyle: {color: line}}, axisTick: {show: false},
-        axisLabel: {...font, color: text, width: narrow ? 92 : 180, overflow: "truncate", interval: 0}},
+        axisLabel: {...font, color: text, width: narrow ? 98 : 228, overflow: "truncate", interval: 0}},
       series: this.parts.map((part, p) => ({
         type: "bar", stack: "step", name: part.name, barMaxWidth: 22,
         itemStyle: {color: fillOf(part.look)},
-        data: this.runs.map((run) => part.of(run)),
+        data: this.runs.map((run) => scaled(run, part.of(run))),
         label: {show: p === this.parts.length - 1, position: "right", color: text, fontSize: 12,
           formatter: ({dataIndex}) => timeText(this.runs[dataIndex].step)},
       })),
@@ -149,9 +153,8 @@ class Tradeoff {
 
   draw() {
     const {text, faint, line, panel, alarm} = pageColors();
-    this.chart.resize();
-    const peak = (run) => Math.max(run.tiers[0].peak, run.tiers[0].reserved);
-    const most = Math.max(...this.runs.map(peak));
+    fit(this.chart);
+    const most = Math.max(...this.runs.map(peakOf));
     const capacity = this.runs[0].tiers[0].capacity;
     const [size, unit] = unitFor(most, BYTE_UNITS);
     const [timeSize, timeUnit] = unitFor(Math.max(...this.runs.map((run) => run.step)), TIME_UNITS);
@@ -162,36 +165,61 @@ class Tradeoff {
     const number = (value, by) => String(Number((value / by).toPrecision(3)));
     const budgets = [...new Set([capacity, ...this.runs.map((run) => run.budget)])]
       .filter((bytes) => bytes > 0 && bytes < 3 * most);
+    const right = 1.08 * Math.max(most, ...budgets);
     this.chart.setOption({
       animation: false, textStyle: {fontFamily: chartFont}, aria: {enabled: true},
-      grid: {left: 64, right: 24, top: 24, bottom: 48},
+      grid: {left: 64, right: 24, top: 34, bottom: 48},
       tooltip: {trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: {color: text, fontSize: 12},
         formatter: ({data}) => data?.run === undefined ? "" : this.describe(this.runs[data.run])},
-      xAxis: {type: "value", min: 0, max: 1.08 * Math.max(most, ...budgets), name: `HBM peak (${unit})`, nameLocation: "middle", nameGap: 28,
+      xAxis: {type: "value", min: 0, max: right, name: `HBM peak (${unit})`, nameLocation: "middle", nameGap: 28,
         nameTextStyle: font, axisLabel: {...font, showMaxLabel: false, formatter: (value) => number(value, size)},
         splitLine: {lineStyle: {color: line}}},
       yAxis: {type: wide ? "log" : "value", scale: wide, name: `step (${timeUnit}${wide ? ", logarithmic" : ""})`, nameLocation: "end",
         nameTextStyle: {...font, align: "left", padding: [0, 0, 0, -40]}, axisLabel: {...font, formatter: (value) => number(value, timeSize)},
         splitLine: {lineStyle: {color: line}}},
       series: [
-        {type: "line", data: front.map((run) => [peak(run), run.step]), step: "end", symbol: "none", silent: true, z: 1,
+        {type: "line", data: front.map((run) => [peakOf(run), run.step]), step: "end", symbol: "none", silent: true, z: 1,
           lineStyle: {color: text, width: 1.5, type: [4, 3]},
           markLine: {silent: true, symbol: "none", lineStyle: {color: alarm, type: [6, 4], width: 1.5},
-            label: {color: alarm, fontSize: 12, position: "insideEndTop",
+            label: {color: alarm, fontSize: 12, position: "end", distance: 4,
               formatter: ({value}) => value === capacity ? `capacity ${bytesText(value)}` : bytesText(value)},
             data: budgets.map((bytes) => ({xAxis: bytes}))}},
         {type: "scatter", symbolSize: 13, z: 2,
-          data: this.runs.map((run, i) => ({value: [peak(run), run.step], run: i, name: run.label, symbol: runLook(i).symbol,
+          data: this.runs.map((run, i) => ({value: [peakOf(run), run.step], run: i, name: run.label, symbol: runLook(i).symbol,
+            label: {position: peakOf(run) > 0.5 * right ? "left" : "right"},
             itemStyle: {color: run.fits ? runLook(i).color : panel, borderColor: runLook(i).color, borderWidth: 2}})),
-          labelLayout: {hideOverlap: true, moveOverlap: "shiftY"},
-          label: {show: true, position: "right", distance: 8, color: text, fontSize: 12, width: 150, overflow: "truncate",
-            formatter: ({name, data}) => this.runs[data.run].fits ? name : `${name} (does not fit)`}},
+          labelLayout: (label) => this.placed(label),
+          label: {show: true, distance: 7, color: text, fontSize: 12,
+            formatter: ({data}) => this.named(this.runs[data.run])}},
       ],
     }, {notMerge: true});
   }
 
+  // Labels give way to those before them, downwards.
+  placed({dataIndex, labelRect}) {
+    const point = (run) => this.chart.convertToPixel({seriesIndex: 1}, [peakOf(run), run.step]);
+    if (dataIndex === 0) {
+      this.taken = this.runs.map(point).map(([px, py]) => ({x: px - 7, y: py - 7, width: 14, height: 8}));
+    }
+    const {x, width, height} = labelRect;
+    const meets = (y, other) => x < other.x + other.width && other.x < x + width &&
+      y < other.y + other.height + 5 && other.y < y + height + 5;
+    let {y} = labelRect;
+    for (let tries = 0; tries < 20 && this.taken.some((other) => meets(y, other)); ++tries) y += 4;
+    this.taken.push({x, y, width, height});
+    return {dy: y - labelRect.y};
+  }
+
+  // With its number alone where there is no place for more.
+  named(run) {
+    const roomy = this.container.clientWidth > 520 && this.runs.length <= 12;
+    const most = Math.floor((this.container.clientWidth / 2 - 50) / 7);
+    const name = run.label.length > most ? `${run.label.slice(0, most - 1)}…` : run.label;
+    return roomy ? `${run.number} ${name}` : String(run.number);
+  }
+
   describe(run) {
-    return `<b>${escapeText(run.label)}</b><br>peak ${bytesText(Math.max(run.tiers[0].peak, run.tiers[0].reserved))}, ` +
+    return `<b>${run.number} ${escapeText(run.label)}</b><br>peak ${bytesText(peakOf(run))}, ` +
       `step ${timeText(run.step)}${run.fits ? "" : "<br>does not fit"}`;
   }
 }

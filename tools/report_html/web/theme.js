@@ -69,7 +69,7 @@ const RUN_SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow", "r
 
 function runLook(index) {
   return {
-    color: RUN_COLORS[index % RUN_COLORS.length],
+    color: isDark() && index % RUN_COLORS.length === 0 ? "#4AA3DF" : RUN_COLORS[index % RUN_COLORS.length],
     dash: RUN_DASHES[Math.floor(index / 2) % RUN_DASHES.length],
     symbol: RUN_SYMBOLS[index % RUN_SYMBOLS.length],
   };
