@@ -77,7 +77,7 @@ class Residency {
     AllocatorStatistics at_peak;
     Bytes level;  // of buffers, as they are
     Bytes peak{-1};
-    Bytes reserved{-1};
+    Bytes reserved;  // last noted; 0 before the first
   };
   std::array<Watched, kTierCount> watched_;
   struct Asking {

@@ -106,7 +106,7 @@ struct Result {
   SimTime compute_busy{};
   std::array<Bytes, kLinkCount> moved{};                 // bytes x weight of transfers, by LinkKind
   std::array<AllocatorRecord, kTierCount> allocators{};  // by Tier
-  std::vector<ReservedLevel> reserved;  // where an instance found it changed, in order of time
+  std::vector<ReservedLevel> reserved;  // where an instance found it changed; 0 before the first
   std::vector<KeptBuffer> kept;         // in order of buffers
 };
 

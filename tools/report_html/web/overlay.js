@@ -7,6 +7,7 @@ class Overlay {
     this.points = new Map();
     this.tier = 0;
     this.stacked = false;
+    this.magnified = false;  // the axis of memory begins at the lowest level
     this.share = false;  // of each step's time, instead of time
     this.shown = [];
   }
@@ -50,7 +51,8 @@ class Overlay {
     const end = this.share ? 1 : Math.max(...runs.map((run) => run.step));
     const capacity = Math.max(...runs.map((run) => run.tiers[this.tier].capacity));
     const most = Math.max(1, ...runs.map((run) => run.tiers[this.tier].peak));
-    const top = 1.1 * Math.max(most, capacity > 0 && capacity < 2.2 * most ? capacity : 0);
+    const lowest = this.magnified ? Math.min(...runs.flatMap((run) => this.pointsOf(run, this.tier).map((point) => point[1]))) : 0;
+    const top = lowest < most && this.magnified ? most + 0.1 * (most - lowest) : 1.1 * Math.max(most, capacity > 0 && capacity < 2.2 * most ? capacity : 0);
     const [size, unit] = unitFor(top, BYTE_UNITS);
     const timeUnit = this.share ? [0.01, "%"] : unitFor(end, TIME_UNITS);
     const font = {color: faint, fontFamily: chartFont, fontSize: 12};
@@ -70,9 +72,9 @@ class Overlay {
         axisTick: {show: i === rows - 1}, splitLine: {lineStyle: {color: line, opacity: 0.5}},
         axisLabel: {...font, show: i === rows - 1, hideOverlap: true, showMaxLabel: false,
           formatter: (value) => `${Number((value / timeUnit[0]).toPrecision(4))} ${timeUnit[1]}`}})),
-      yAxis: grids.map((i) => ({type: "value", gridIndex: i, min: 0, max: top, splitNumber: this.stacked ? 2 : 5,
+      yAxis: grids.map((i) => ({type: "value", gridIndex: i, min: Math.min(lowest, top), max: top, splitNumber: this.stacked ? 2 : 5,
         name: this.stacked ? `${runs[i].number}  ${runs[i].label} (${unit})` : unit, nameTextStyle: {...font, color: text, align: "left", padding: [0, 0, 0, this.stacked ? 4 : -40]},
-        nameGap: 6, axisLabel: {...font, showMaxLabel: false, formatter: (value) => String(Number((value / size).toPrecision(3)))},
+        nameGap: 6, axisLabel: {...font, showMaxLabel: false, formatter: (value) => String(Number((value / size).toPrecision(this.magnified ? 4 : 3)))},
         splitLine: {lineStyle: {color: line, opacity: 0.5}}})),
       series: runs.map((run, k) => {
         const look = runLook(this.shown[k]);

@@ -108,6 +108,10 @@ function start() {
     overlay.tier = Number(tiers.value);
     overlay.draw();
   });
+  element("overlay-magnify").addEventListener("change", (event) => {
+    overlay.magnified = event.target.checked;
+    overlay.draw();
+  });
   element("overlay-stacked").addEventListener("change", (event) => {
     overlay.stacked = event.target.checked;
     overlay.draw();

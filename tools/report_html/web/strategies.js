@@ -161,35 +161,45 @@ class Tradeoff {
     const times = this.runs.map((run) => run.step);
     const wide = Math.min(...times) > 0 && Math.max(...times) / Math.min(...times) > 10;
     const font = {color: faint, fontFamily: chartFont, fontSize: 12};
-    const front = paretoFront(this.runs);
     const number = (value, by) => String(Number((value / by).toPrecision(3)));
     const budgets = [...new Set([capacity, ...this.runs.map((run) => run.budget)])]
-      .filter((bytes) => bytes > 0 && bytes < 3 * most);
-    const right = 1.08 * Math.max(most, ...budgets);
+      .filter((bytes) => bytes > 0);
+    // The axes are those of the runs; a budget far beyond them is told in its place.
+    const least = Math.min(...this.runs.map(peakOf));
+    const span = Math.max(most - least, 0.1 * most);
+    const near = budgets.filter((bytes) => bytes > least - span && bytes < most + span);
+    const left = Math.max(0, least - 0.25 * span);
+    const right = Math.max(most, ...near) + 0.25 * span;
+    const front = new Set(paretoFront(this.runs));
+    this.named = (run) => this.nameOf(run, front);
+    const beyond = budgets.filter((bytes) => !near.includes(bytes));
+    const far = beyond.length > 0 ? `; capacity or budget beyond: ${beyond.map(bytesText).join(", ")}` : "";
+    this.container.style.height = `${Math.min(600, Math.max(360, 60 + 34 * this.runs.length))}px`;
+    fit(this.chart);
     this.chart.setOption({
       animation: false, textStyle: {fontFamily: chartFont}, aria: {enabled: true},
       grid: {left: 64, right: 24, top: 34, bottom: 48},
       tooltip: {trigger: "item", confine: true, backgroundColor: panel, borderColor: line, textStyle: {color: text, fontSize: 12},
         formatter: ({data}) => data?.run === undefined ? "" : this.describe(this.runs[data.run])},
-      xAxis: {type: "value", min: 0, max: right, name: `HBM peak (${unit})`, nameLocation: "middle", nameGap: 28,
-        nameTextStyle: font, axisLabel: {...font, showMaxLabel: false, formatter: (value) => number(value, size)},
+      xAxis: {type: "value", min: left, max: right, name: `HBM peak (${unit})${far}`, nameLocation: "middle", nameGap: 28,
+        nameTextStyle: font, axisLabel: {...font, showMinLabel: false, showMaxLabel: false, formatter: (value) => number(value, size)},
         splitLine: {lineStyle: {color: line}}},
-      yAxis: {type: wide ? "log" : "value", scale: wide, name: `step (${timeUnit}${wide ? ", logarithmic" : ""})`, nameLocation: "end",
+      yAxis: {type: wide ? "log" : "value", scale: true, name: `step (${timeUnit}${wide ? ", logarithmic" : ""})`, nameLocation: "end",
         nameTextStyle: {...font, align: "left", padding: [0, 0, 0, -40]}, axisLabel: {...font, formatter: (value) => number(value, timeSize)},
         splitLine: {lineStyle: {color: line}}},
       series: [
-        {type: "line", data: front.map((run) => [peakOf(run), run.step]), step: "end", symbol: "none", silent: true, z: 1,
+        {type: "line", data: [...front].map((run) => [peakOf(run), run.step]), step: "end", symbol: "none", silent: true, z: 1,
           lineStyle: {color: text, width: 1.5, type: [4, 3]},
           markLine: {silent: true, symbol: "none", lineStyle: {color: alarm, type: [6, 4], width: 1.5},
             label: {color: alarm, fontSize: 12, position: "end", distance: 4,
               formatter: ({value}) => value === capacity ? `capacity ${bytesText(value)}` : bytesText(value)},
-            data: budgets.map((bytes) => ({xAxis: bytes}))}},
+            data: near.map((bytes) => ({xAxis: bytes}))}},
         {type: "scatter", symbolSize: 13, z: 2,
           data: this.runs.map((run, i) => ({value: [peakOf(run), run.step], run: i, name: run.label, symbol: runLook(i).symbol,
-            label: {position: peakOf(run) > 0.5 * right ? "left" : "right"},
+            label: {position: peakOf(run) > 0.5 * (left + right) ? "left" : "right"},
             itemStyle: {color: run.fits ? runLook(i).color : panel, borderColor: runLook(i).color, borderWidth: 2}})),
           labelLayout: (label) => this.placed(label),
-          label: {show: true, distance: 7, color: text, fontSize: 12,
+          label: {show: true, distance: 7, color: text, fontSize: 12, backgroundColor: panel, padding: [1, 2],
             formatter: ({data}) => this.named(this.runs[data.run])}},
       ],
     }, {notMerge: true});
@@ -211,8 +221,8 @@ class Tradeoff {
   }
 
   // With its number alone where there is no place for more.
-  named(run) {
-    const roomy = this.container.clientWidth > 520 && this.runs.length <= 12;
+  nameOf(run, front) {
+    const roomy = this.container.clientWidth > 520 && (this.runs.length <= 12 || front.has(run));
     const most = Math.floor((this.container.clientWidth / 2 - 50) / 7);
     const name = run.label.length > most ? `${run.label.slice(0, most - 1)}…` : run.label;
     return roomy ? `${run.number} ${name}` : String(run.number);
