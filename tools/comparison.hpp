@@ -64,7 +64,8 @@ std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base
 // Throws UserError.
 std::vector<Bytes> parse_budgets(const std::string& text);
 
-std::string comparison_text(const std::string& title, std::span<const Compared> rows);
+std::string comparison_text(const std::string& title, std::span<const Compared> rows,
+                            bool colors = false);
 std::string comparison_json(const std::string& title, std::span<const Compared> rows);
 std::string comparison_csv(std::span<const Compared> rows);
 

@@ -30,7 +30,7 @@ Bytes peak_of(const Compared& row) { return row.report.tier(Tier::kHbm).peak_res
 
 }  // namespace
 
-std::string comparison_text(const std::string& title, std::span<const Compared> rows) {
+std::string comparison_text(const std::string& title, std::span<const Compared> rows, bool colors) {
   TextTable table({{"policy", Align::kLeft, 34},
                    {"budget\nGB"},
                    {"fits"},
@@ -51,8 +51,10 @@ std::string comparison_text(const std::string& title, std::span<const Compared> 
                    row.bound ? fmt::format("{:.2f}", 100 * share(*row.bound, row.base_busy)) : "-",
                    fmt::format("{:.1f}", 100 * share(row.recomputed, row.report.model_flops)),
                    row.moved.count == 0 ? "-" : gigabytes(row.moved), row.on_front ? "*" : ""});
+    if (row.on_front) table.set_ink(0, Ink::kStrong);
+    table.set_ink(2, row.report.fits() ? Ink::kGood : Ink::kBad);
   }
-  std::string out = title + "\n\n" + table.render(kWidth) + "\n";
+  std::string out = title + "\n\n" + table.render(kWidth, colors) + "\n";
   for (const std::string& line : wrap(
            "time: beside a step that keeps everything. recomp and bound: of the time in which that "
            "one computes; no schedule whose HBM stays within a row's peak recomputes for less than "

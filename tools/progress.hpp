@@ -1,6 +1,6 @@
 #pragma once
-// A line on standard error that tells how far the work is: only on a terminal, and only when the
-// work takes longer than a second. It is wiped when the work ends.
+// A bar on standard error that tells how far the work is and how long it will take: only on a
+// terminal, and only when the work takes longer than a second. It is wiped when the work ends.
 
 #include <condition_variable>
 #include <cstddef>
@@ -9,6 +9,11 @@
 #include <thread>
 
 namespace tidemark::tools {
+
+// "[#####---------------] 10 of 40 runs simulated, 9 s left": as long as those so far took, one by
+// one. `all` is 0 where nobody knows how many there will be: "12 steps simulated, 9 s so far".
+std::string progress_line(std::size_t finished, std::size_t all, const std::string& what,
+                          double elapsed_seconds);
 
 class Progress {
  public:

@@ -239,6 +239,7 @@ Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, cons
   }
   report.tiers[static_cast<std::size_t>(Tier::kHbm)].saved_per_layer =
       saved_per_layer(steady.graph, run.model.layers);
+  report.profile = make_profile(steady.program, steady.whole(), options.columns);
   report.bottleneck = bottleneck_of(report);
   return report;
 }

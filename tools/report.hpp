@@ -23,6 +23,7 @@
 #include "tools/allocator_report.hpp"
 #include "tools/analysis/limits.hpp"
 #include "tools/placement_note.hpp"
+#include "tools/profile.hpp"
 #include "tools/remedies.hpp"
 
 namespace tidemark::tools {
@@ -108,6 +109,7 @@ struct Report {
   std::array<Bytes, kLinkCount> traffic{};              // indexed by LinkKind
   double days_to_rated_writes = 0;  // of the drives, training all day; 0: no writes, no rating
   AllocatorReport allocator;        // of HBM
+  MemoryProfile profile;            // of the steady step
   std::string bottleneck;           // one sentence
   std::optional<PlacementNote> placement;  // of a checkpoint policy that plans for a budget
   std::optional<Remedies> remedies;        // where asked for and it does not fit
@@ -137,6 +139,7 @@ std::string_view name_of(const PlayedStep& step, BufferId buffer);
 struct ReportOptions {
   std::size_t largest = 10;   // buffers to list at each peak
   bool try_settings = false;  // of the allocator, where a run fails for want of HBM
+  std::size_t columns = 0;    // of Report::profile; 0: none
 };
 
 // `first` is the step that makes the optimizer states, `steady` any later one.

@@ -10,6 +10,7 @@ packages=(
   coinor-libcbc-dev               # plans by integer programming
   libyaml-cpp-dev                 # scenarios and catalogues
   libcli11-dev nlohmann-json3-dev libfmt-dev  # command line and output formats
+  libcairo2-dev                   # figures of `tidemark plot`; brings a font
   libceres-dev                    # robust least squares of `tidemark calibrate`
   ca-certificates                 # to fetch the charts of report.html (tools/cmake/Echarts.cmake)
   catch2                          # tests

@@ -1,6 +1,7 @@
 #include "tools/text_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "hardware/ensure.hpp"
@@ -21,9 +22,9 @@ std::vector<std::string> split_lines(std::string_view text) {
   }
 }
 
-std::string padded(const std::string& text, std::size_t width, Align align) {
+std::string padded(const std::string& text, std::size_t width, Align align, Ink ink) {
   const std::string blanks(width - std::min(width, text_width(text)), ' ');
-  return align == Align::kLeft ? text + blanks : blanks + text;
+  return align == Align::kLeft ? inked(text, ink) + blanks : blanks + inked(text, ink);
 }
 
 // A number and what follows it stay on one line: "33.3 %", "(268.4 MB".
@@ -42,6 +43,14 @@ void append_line(std::string& out, std::string line) {
 }
 
 }  // namespace
+
+std::string inked(std::string_view text, Ink ink) {
+  if (ink == Ink::kPlain || text.empty()) return std::string(text);
+  // ECMA-48, select graphic rendition: bold, green, red, faint.
+  constexpr std::array<std::string_view, 5> kCodes = {"0", "1", "32", "31", "2"};
+  return "\x1b[" + std::string(kCodes[static_cast<std::size_t>(ink)]) + 'm' + std::string(text) +
+         "\x1b[0m";
+}
 
 std::size_t text_width(std::string_view text) {
   // Continuation bytes of UTF-8 are 10xxxxxx.
@@ -81,9 +90,15 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(row));
 }
 
+void TextTable::set_ink(std::size_t column, Ink ink) {
+  std::vector<Ink>& inks = rows_.back().inks;
+  inks.resize(columns_.size(), Ink::kPlain);
+  inks[column] = ink;
+}
+
 void TextTable::add_detail(std::string text) { rows_.back().details.push_back(std::move(text)); }
 
-std::string TextTable::render(std::size_t width) const {
+std::string TextTable::render(std::size_t width, bool colors) const {
   std::vector<std::size_t> widths(columns_.size());
   const auto measure = [&](const Row& row) {
     for (std::size_t c = 0; c < widths.size(); ++c) {
@@ -104,13 +119,13 @@ std::string TextTable::render(std::size_t width) const {
       for (std::size_t c = 0; c < widths.size(); ++c) {
         if (c > 0) line += kGap;
         line += padded(l < row.cells[c].size() ? row.cells[c][l] : std::string(), widths[c],
-                       columns_[c].align);
+                       columns_[c].align, colors && !row.inks.empty() ? row.inks[c] : Ink::kPlain);
       }
       append_line(out, std::move(line));
     }
     for (const std::string& detail : row.details) {
       for (const std::string& line : wrap(detail, width - kIndent.size())) {
-        append_line(out, std::string(kIndent) + line);
+        append_line(out, std::string(kIndent) + inked(line, colors ? Ink::kFaint : Ink::kPlain));
       }
     }
   };

@@ -11,6 +11,9 @@ namespace tidemark::tools {
 
 inline constexpr std::size_t kTerminalWidth = 100;  // what every table fits
 
+// How text looks where colours are shown.
+enum class Ink : std::uint8_t { kPlain, kStrong, kGood, kBad, kFaint };
+
 enum class Align : std::uint8_t { kLeft, kRight };
 
 struct TextColumn {
@@ -25,15 +28,18 @@ class TextTable {
 
   // One cell a column.
   void add_row(std::vector<std::string> cells);
+  // Of a cell of the last row.
+  void set_ink(std::size_t column, Ink ink);
   // A line below the last row, indented, wrapped at `width`.
   void add_detail(std::string text);
 
   // Every line ends with a line break and has no blanks before it.
-  std::string render(std::size_t width) const;
+  std::string render(std::size_t width, bool colors = false) const;
 
  private:
   struct Row {
     std::vector<std::vector<std::string>> cells;  // lines of each cell
+    std::vector<Ink> inks;                        // empty: all plain
     std::vector<std::string> details;
   };
 
@@ -41,6 +47,9 @@ class TextTable {
   Row header_;
   std::vector<Row> rows_;
 };
+
+// `text` between the escape sequences of its ink.
+std::string inked(std::string_view text, Ink ink);
 
 // Characters (code points) of UTF-8 text.
 std::size_t text_width(std::string_view text);

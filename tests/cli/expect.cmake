@@ -1,5 +1,6 @@
 # Runs the command after "--" and compares its exit status (STATUS, 0 if empty) and its output with
-# the expressions OUT and ERR. Standard error must be empty where ERR is.
+# the expressions OUT and ERR. Standard error must be empty where ERR is. WIDTH: the most bytes that
+# a line of standard output may have.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -30,4 +31,11 @@ if(ERR STREQUAL "" AND NOT err STREQUAL "")
 endif()
 if(NOT err MATCHES "${ERR}")
   message(FATAL_ERROR "expected '${ERR}' on standard error, got ${said}")
+endif()
+if(WIDTH)
+  string(REPEAT "." ${WIDTH} line)
+  string(REPLACE "." "[^\n]" line "${line}")
+  if(out MATCHES "${line}[^\n]")
+    message(FATAL_ERROR "a line has more than ${WIDTH} bytes: '${CMAKE_MATCH_0}…'")
+  endif()
 endif()

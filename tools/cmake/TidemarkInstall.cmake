@@ -1,4 +1,5 @@
-# `cmake --install`: the command, which carries its catalogues inside; the floors below it as
+# `cmake --install`: the command, which carries its catalogues inside; its manual page and what bash,
+# zsh and fish complete it by; the floors below it as
 # libraries with their headers; and what find_package(tidemark) needs to use them.
 
 include(CMakePackageConfigHelpers)
@@ -16,6 +17,13 @@ foreach(floor IN LISTS floors)
 endforeach()
 if(TARGET tidemark)
   install(TARGETS tidemark RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES "${TIDEMARK_SPOKEN}/tidemark.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${TIDEMARK_SPOKEN}/tidemark.bash" RENAME tidemark
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${TIDEMARK_SPOKEN}/_tidemark"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${TIDEMARK_SPOKEN}/tidemark.fish"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 
 configure_file("${PROJECT_SOURCE_DIR}/tools/version.hpp.in"

@@ -13,8 +13,12 @@
 #include "tools/evaluate.hpp"
 #include "tools/out/out.hpp"
 #include "tools/output.hpp"
+#include "tools/plot/canvas.hpp"
+#include "tools/plot/charts.hpp"
+#include "tools/plot/style.hpp"
 #include "tools/progress.hpp"
 #include "tools/select.hpp"
+#include "tools/terminal.hpp"
 #include "tools/user_error.hpp"
 
 namespace tidemark::tools {
@@ -25,11 +29,13 @@ namespace {
 
 struct CompareArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
+  std::shared_ptr<TerminalOptions> terminal;
   std::vector<std::string> policies;
   std::string budgets;
   std::string json;
   std::string csv;
   OutArguments out;
+  std::string plot;
 };
 
 OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& compared,
@@ -49,11 +55,25 @@ OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& 
   return input;
 }
 
+void draw_front(const std::string& title, std::span<const Compared> rows, const std::string& file) {
+  std::vector<plot::ParetoPoint> points;
+  for (const Compared& row : rows) {
+    std::string label = row.policy;
+    if (row.budget) label += " within " + format_bytes(*row.budget);
+    points.push_back({std::move(label), row.report.tier(Tier::kHbm).peak_reserved,
+                      row.report.step_time, row.report.fits()});
+  }
+  const Bytes capacity = rows.front().report.tier(Tier::kHbm).capacity;
+  const plot::ChartFrame frame{title, plot::find_style("page"), plot::font_measure()};
+  write_output(file,
+               plot::draw(plot::pareto_chart(points, capacity, frame), plot::picture_format(file)));
+}
+
 ExitStatus compare_policies(const CompareArguments& arguments) {
   refuse_same_target(arguments.json, arguments.csv);
   if (!arguments.out.folder.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
-  const auto outputs =
-      std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
+  const auto outputs = std::to_array<Output>(
+      {{"--json", arguments.json}, {"--csv", arguments.csv}, {"--plot", arguments.plot}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   if (scenarios.size() != 1 || scenarios.front().runs.size() != 1) {
     std::string names;
@@ -83,13 +103,15 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   for (KeptSteps& each : kept_policies) kept.push_back(std::move(each));
   const auto rows = compare(base[0].run, everything, compared, reports);
   const std::string& title = scenarios.front().name;
+  const bool colors = shows_colors(*arguments.terminal, terminal_facts());
+  if (!arguments.plot.empty()) draw_front(title, rows, arguments.plot);
   if (!arguments.json.empty()) write_output(arguments.json, comparison_json(title, rows));
   if (!arguments.csv.empty()) write_output(arguments.csv, comparison_csv(rows));
   if (!arguments.out.folder.empty()) {
     write_out_folder(arguments.out, out_input(title, compared, rows, kept));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
-    write_output(std::string(kStandardOutput), comparison_text(title, rows));
+    write_output(std::string(kStandardOutput), comparison_text(title, rows, colors));
   }
   return ExitStatus::kOk;
 }
@@ -120,6 +142,12 @@ void add_compare(CLI::App& app, Action& action) {
       ->type_name("FILE|-")
       ->check(names_a_file);
   add_out_option(command, arguments->out);
+  command
+      .add_option("--plot", arguments->plot,
+                  "draw peaks against step times, with the front that nothing beats")
+      ->type_name("FILE.svg|FILE.pdf|FILE.png")
+      ->check(plot::names_a_picture);
+  arguments->terminal = add_terminal_options(command);
   command.footer(
       "Examples:\n"
       "  tidemark compare scenarios/checkpoint-policies.yaml --strategy 'keep everything'\n"

@@ -17,6 +17,7 @@
 #include "tools/progress.hpp"
 #include "tools/remedies.hpp"
 #include "tools/select.hpp"
+#include "tools/terminal.hpp"
 #include "tools/user_error.hpp"
 
 namespace tidemark::tools {
@@ -27,6 +28,7 @@ namespace {
 
 struct RunArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
+  std::shared_ptr<TerminalOptions> terminal;
   std::string json;
   std::string csv;
   OutArguments out;
@@ -36,6 +38,7 @@ struct RunArguments {
 };
 
 constexpr std::size_t kListedInJson = 10;
+constexpr std::size_t kSparklineColumns = 60;  // beside its name, within the table's width
 
 std::vector<ScenarioReports> evaluate_scenarios(const std::vector<scenarios::Scenario>& scenarios,
                                                 const ReportOptions& options,
@@ -101,15 +104,21 @@ ExitStatus run(const RunArguments& arguments) {
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   std::vector<KeptSteps> kept;
-  std::vector<ScenarioReports> reports = evaluate_scenarios(
-      scenarios, {.largest = std::max(kListedInJson, arguments.top), .try_settings = true},
-      arguments.out.folder.empty() ? nullptr : &kept);
+  std::vector<ScenarioReports> reports =
+      evaluate_scenarios(scenarios,
+                         {.largest = std::max(kListedInJson, arguments.top),
+                          .try_settings = true,
+                          .columns = kSparklineColumns},
+                         arguments.out.folder.empty() ? nullptr : &kept);
   if (arguments.why_not_fit) add_remedies(scenarios, reports);
 
   const bool all_fit = std::ranges::all_of(reports, [](const ScenarioReports& scenario) {
     return std::ranges::all_of(scenario.runs, &Report::fits);
   });
-  const FormatOptions options{.largest = arguments.top};
+  const TerminalFacts facts = terminal_facts();
+  const FormatOptions options{.largest = arguments.top,
+                              .colors = shows_colors(*arguments.terminal, facts),
+                              .ascii = !shows_unicode(*arguments.terminal, facts)};
   if (!arguments.json.empty()) {
     write_output(arguments.json, find_format("json").write(reports, options));
   }
@@ -151,6 +160,7 @@ void add_run(CLI::App& app, Action& action) {
   command.add_flag("--why-not-fit", arguments->why_not_fit,
                    "for each run that does not fit: the changes that make it fit, each simulated, "
                    "and what they cost in time");
+  arguments->terminal = add_terminal_options(command);
   command.footer(
       "Examples:\n"
       "  tidemark run scenarios/7b-on-80gb.yaml\n"

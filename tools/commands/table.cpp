@@ -5,7 +5,8 @@
 namespace tidemark::tools {
 
 AddCommand add_run, add_compare, add_sensitivity, add_ledger, add_list, add_validate,
-    add_validate_model, add_calibrate, add_schema, add_show, add_init;
+    add_validate_model, add_calibrate, add_schema, add_show, add_init, add_plot, add_completion,
+    add_man;
 
 namespace {
 
@@ -13,6 +14,7 @@ namespace {
 constexpr auto kCommands = std::to_array<AddCommand*>({
     add_run,
     add_compare,
+    add_plot,
     add_sensitivity,
     add_ledger,
     add_validate,
@@ -22,6 +24,8 @@ constexpr auto kCommands = std::to_array<AddCommand*>({
     add_validate_model,
     add_calibrate,
     add_schema,
+    add_completion,
+    add_man,
 });
 
 }  // namespace

@@ -20,6 +20,8 @@ struct ScenarioReports {
 
 struct FormatOptions {
   std::size_t largest = 0;  // text: buffers to list at each peak
+  bool colors = false;      // text: with escape sequences
+  bool ascii = false;       // text: drawn with ASCII characters alone
 };
 
 using FormatFn = std::string(std::span<const ScenarioReports>, const FormatOptions&);

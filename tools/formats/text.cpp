@@ -6,6 +6,7 @@
 
 #include "hardware/quantity.hpp"
 #include "tools/formats/format.hpp"
+#include "tools/sparkline.hpp"
 #include "tools/text_table.hpp"
 #include "tools/wording.hpp"
 
@@ -125,11 +126,16 @@ std::vector<std::string> row_for(const Report& run, Scale bytes, Scale time) {
   return cells;
 }
 
-void add_details(TextTable& table, const Report& run, Scale bytes, Scale time) {
+void add_details(TextTable& table, const Report& run, Scale bytes, Scale time,
+                 const FormatOptions& options) {
   const Peak& peak = run.tier(Tier::kHbm).peak_moment;
   const std::string moment =
       peak.op.empty() ? "from the start" : place(name_of(peak.phase), peak.layer, peak.op);
   table.add_detail(fmt::format("HBM peak ({}): {}", moment, contents(peak, bytes)));
+  const auto& columns = run.profile.columns[static_cast<std::size_t>(Tier::kHbm)];
+  if (!columns.empty()) {
+    table.add_detail(fmt::format("HBM over the step: {}", sparkline(columns, options.ascii)));
+  }
   const TierReport& host = run.tier(Tier::kHost);
   if (host.peak.count > 0) {
     table.add_detail(fmt::format("host peak: {}; of {}", contents(host.peak_moment, bytes),
@@ -248,9 +254,13 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
   TextTable table(columns_for(runs, bytes, time));
   for (const Report& run : runs) {
     table.add_row(row_for(run, bytes, time));
-    if (!sweep) add_details(table, run, bytes, time);
+    table.set_ink(run.point.size(), Ink::kStrong);
+    table.set_ink(run.point.size() + 1, run.fits() ? Ink::kGood : Ink::kBad);
+    if (!sweep) add_details(table, run, bytes, time, options);
   }
-  std::string out = fmt::format("{}\n\n{}\n", scenario.name, table.render(kWidth));
+  std::string out =
+      fmt::format("{}\n\n{}\n", inked(scenario.name, options.colors ? Ink::kStrong : Ink::kPlain),
+                  table.render(kWidth, options.colors));
   for (const Report& run : runs) {
     append_wrapped(out, fmt::format("{}: {}", label(run), run.bottleneck));
     for (const std::string& warning : warnings_of(run)) {

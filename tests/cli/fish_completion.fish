@@ -1,0 +1,21 @@
+# fish_completion.fish TIDEMARK: what fish offers.
+set -x PATH (dirname $argv[1]) $PATH
+tidemark completion fish | source
+set -l failed 0
+function offered
+  complete -C "$argv[1]" | string replace -r '\t.*' '' | string match -q -- $argv[2]
+end
+for pair in "tidemark ru|run" "tidemark run --js|--json" "tidemark list mo|models" \
+    "tidemark show model lla|llama-3-8b" "tidemark plot --kind=ti|--kind=timeline" \
+    "tidemark init --gpu rtx-4|rtx-4090"
+  set -l parts (string split '|' $pair)
+  if not offered $parts[1] $parts[2]
+    echo "$parts[1]: '$parts[2]' is not among" (complete -C "$parts[1]")
+    set failed 1
+  end
+end
+if offered "tidemark run --ki" "--kind"
+  echo "run has no --kind"
+  set failed 1
+end
+exit $failed
