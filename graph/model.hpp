@@ -61,6 +61,7 @@ struct Kernels {
   enum class DropoutMask : std::uint8_t { kBool, kDtype };
   enum class Accumulate : std::uint8_t { kInplace, kOutOfPlace };
   enum class Mean : std::uint8_t { k2x, k113 };
+  enum class AutocastAttention : std::uint8_t { k2x, k113 };
   enum class ZeroGrad : std::uint8_t { kSetToNone, kKeep };
   enum class MasterGradients : std::uint8_t { kCopy, kDirect };
   enum class Fp32Matmul : std::uint8_t { kFp32, kTf32 };
@@ -74,6 +75,10 @@ struct Kernels {
   DropoutMask dropout_mask = DropoutMask::kBool;
   Accumulate accumulate = Accumulate::kInplace;
   Mean mean = Mean::k2x;
+  // What fused attention does under autocast: on CUDA, PyTorch 2.x has scaled_dot_product_attention
+  // on the list of functions whose operands are cast to 16 bits (aten/src/ATen/autocast_mode.cpp,
+  // KERNEL_CUDA(scaled_dot_product_attention, lower_precision_fp)); 1.13 takes them as they come.
+  AutocastAttention autocast_attention = AutocastAttention::k2x;
   ZeroGrad zero_grad = ZeroGrad::kSetToNone;
   // bf16-mixed: fp32 copies of the gradients for the master step, or kernels that read 16-bit
   // gradients and update the master weights directly (apex FusedAdam with master_weights).

@@ -201,7 +201,7 @@ std::array<AllocatorRecord, kTierCount> Residency::allocator_records() const {
       }
       continue;
     }
-    record = {allocators_[t]->statistics(), watched_[t].at_peak};
+    record = {allocators_[t]->statistics(), watched_[t].at_peak, allocators_[t]->placement()};
     for (AllocatorStatistics* const of : {&record.end, &record.at_peak}) {
       of->driver_allocations -= watched_[t].before.driver_allocations;
       of->driver_frees -= watched_[t].before.driver_frees;

@@ -82,6 +82,7 @@ struct OutOfMemory {
 struct AllocatorRecord {
   AllocatorStatistics end;
   AllocatorStatistics at_peak;  // at the first event after which the tier's level was highest
+  std::optional<PlacementFigures> placement;
 };
 
 // Of a tier with an allocator that is not ideal: what it had taken from the driver, from here on.

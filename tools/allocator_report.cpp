@@ -43,6 +43,7 @@ AllocatorFigures figures_of(const sim::AllocatorRecord& record) {
   figures.driver_frees = record.end.driver_frees;
   figures.retries = record.end.retries;
   figures.driver_time = record.end.driver_time;
+  figures.placement = record.placement;
   return figures;
 }
 

@@ -22,6 +22,7 @@ struct AllocatorFigures {
   std::int64_t driver_frees = 0;
   std::int64_t retries = 0;  // requests that emptied the cache
   SimTime driver_time{};
+  std::optional<sim::PlacementFigures> placement;  // where it was computed before the step
 };
 
 struct AllocatorReport {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "graph/policies/policy.hpp"
 #include "graph/remat/rematerialise.hpp"
 #include "hardware/ensure.hpp"
+#include "sim/allocators/planned.hpp"
 #include "sim/allocators/table.hpp"
 #include "sim/executor.hpp"
 #include "tools/placement.hpp"
@@ -46,6 +48,23 @@ PlannedStep planned_anew(const scenarios::RunSpec& run, const PlannedStep& lower
 bool asked_the_driver(const sim::Result& result) {
   const sim::AllocatorStatistics& hbm = result.allocators[kHbm].end;
   return hbm.driver_allocations > 0 || hbm.driver_frees > 0;
+}
+
+// A step in the places that are computed from its ideal run; where that does not come to its end
+// there is nothing to place.
+sim::Result play_in_place(const Program& program, sim::Capacity capacity, const std::string& text) {
+  sim::Result ideal = sim::simulate(program, {.capacity = capacity});
+  if (ideal.out_of_memory) return ideal;
+  std::optional<std::string> fault;
+  const sim::PlannedSettings settings = sim::parse_planned_settings(text, fault);
+  ensure(!fault.has_value(), "the loader should have refused the allocator's settings");
+  const bool limited = capacity == sim::Capacity::kEnforced;
+  sim::PlannedAllocator hbm(limited ? program.capacity[kHbm] : kPlenty,
+                            sim::plan_placement(program, ideal, Tier::kHbm, settings));
+  sim::SimulateOptions options;
+  options.capacity = capacity;
+  options.allocators[kHbm] = &hbm;
+  return sim::simulate(program, options);
 }
 
 }  // namespace
@@ -146,6 +165,13 @@ PlayedSteps Steps::play_steps(const scenarios::AllocatorChoice& choice, sim::Cap
                               bool needs_first, StepWatch* watch) const {
   const sim::AllocatorKind* kind = sim::find_allocator(choice.kind);
   ensure(kind != nullptr, "the loader should have refused an unknown allocator");
+  if (kind->make == nullptr) {
+    PlayedSteps placed;
+    if (needs_first) placed.first = play_in_place(first_.program, capacity, choice.settings);
+    placed.steady = play_in_place(steady_.program, capacity, choice.settings);
+    placed.later_steps = 1;
+    return placed;
+  }
   const bool limited = capacity == sim::Capacity::kEnforced;
   std::unique_ptr<sim::Allocator> hbm;
   sim::SimulateOptions options;

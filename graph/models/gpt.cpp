@@ -118,7 +118,7 @@ class Gpt final : public Script {
     qkv.reset();
     Value q = std::move(parts[0]), k = std::move(parts[1]), v = std::move(parts[2]);
     if (input.kernels.attention == Kernels::Attention::kFlash) {
-      Value context = flash_attention(transpose(q, 0, 1), transpose(k, 0, 1), transpose(v, 0, 1));
+      Value context = fused_attention(transpose(q, 0, 1), transpose(k, 0, 1), transpose(v, 0, 1));
       q.reset();
       k.reset();
       v.reset();

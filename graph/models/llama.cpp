@@ -75,7 +75,7 @@ class Llama final : public Script {
     {
       const Scope scope(tape, Module::kAttentionCore);
       if (input.kernels.attention == Kernels::Attention::kFlash) {
-        o = flash_attention(transpose(q, 1, 2), transpose(k, 1, 2), transpose(v, 1, 2));
+        o = fused_attention(transpose(q, 1, 2), transpose(k, 1, 2), transpose(v, 1, 2));
       } else {
         o = eager_attention(q, k, v, a, constants[0]);
       }

@@ -18,16 +18,27 @@ Value Script::parameter(const Shape& shape, std::string_view name) {
 
 Value Script::weight(const Value& x) {
   if (!autocast() || !x) return x;
-  for (const auto& [storage, copy] : weight_copies_) {
-    if (storage == x->storage) return copy;
-  }
-  weight_copies_.emplace_back(x->storage, to_copy(x, DType::kBf16));
-  return weight_copies_.back().second;
+  const auto [known, made] = copy_of_.try_emplace(x->storage, weight_copies_.size());
+  if (made) weight_copies_.push_back(to_copy(x, DType::kBf16));
+  return weight_copies_[known->second];
+}
+
+void Script::forget_weight_copies() {
+  weight_copies_.clear();
+  copy_of_.clear();
 }
 
 Value Script::low(const Value& x) { return autocast() ? to_copy(x, DType::kBf16) : x; }
 
 Value Script::high(const Value& x) { return autocast() ? to_copy(x, DType::kF32) : x; }
+
+Value Script::fused_attention(const Value& q, const Value& k, const Value& v) {
+  if (!autocast() || input.kernels.autocast_attention == Kernels::AutocastAttention::k113) {
+    return flash_attention(q, k, v);
+  }
+  const Value low_q = low(q), low_k = low(k), low_v = low(v);
+  return flash_attention(low_q, low_k, low_v);
+}
 
 Value Script::project(const Value& x, const Value& w, const Value& bias) {
   const Value operand = low(x);
@@ -44,7 +55,7 @@ Value Script::run_segment(Segment segment, const Value& x, const std::vector<Val
     tape.layer = static_cast<std::int16_t>(i);
     y = block(i, y, constants);
   }
-  if (autocast() && tape.phase == Phase::kRecompute) weight_copies_.clear();
+  if (autocast() && tape.phase == Phase::kRecompute) forget_weight_copies();
   return y;
 }
 
@@ -102,7 +113,7 @@ Outcome Script::finish(Value logits, const Value& labels) {
       break;
     }
   }
-  weight_copies_.clear();
+  forget_weight_copies();
   if (input.kernels.keep_logits) outcome.logits = std::move(logits);
   return outcome;
 }

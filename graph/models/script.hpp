@@ -6,9 +6,11 @@
 // is alive at once. A temporary that Python drops in the middle of an expression is dropped by
 // hand.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,8 @@ class Script {
   Value weight(const Value& parameter);
   Value low(const Value& x);   // under autocast: a 16-bit copy of an activation
   Value high(const Value& x);  // under autocast: an fp32 copy
+  // Fused attention over [b, s, heads, head_dim], with autocast's casts of its operands.
+  Value fused_attention(const Value& q, const Value& k, const Value& v);
   Value project(const Value& x, const Value& weight, const Value& bias);  // F.linear
   Value drop(const Value& x);  // dropout, if the model has any
 
@@ -77,7 +81,10 @@ class Script {
  private:
   Value run_segment(Segment segment, const Value& x, const std::vector<Value>& constants);
 
-  std::vector<std::pair<std::uint32_t, Value>> weight_copies_;  // by storage of the parameter
+  void forget_weight_copies();
+
+  std::vector<Value> weight_copies_;  // in the order in which they were made, and go again
+  std::unordered_map<std::uint32_t, std::size_t> copy_of_;  // by storage of the parameter
 };
 
 }  // namespace tidemark

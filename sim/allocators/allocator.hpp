@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "graph/program.hpp"
 #include "hardware/units.hpp"
@@ -30,6 +31,13 @@ struct AllocatorStatistics {
   std::int64_t driver_frees = 0;
   std::int64_t retries = 0;  // cache freed and tried again
   SimTime driver_time{};
+};
+
+// How an allocator that knows the whole step before it has placed it; both with what is set aside.
+struct PlacementFigures {
+  Bytes bound;            // most that lives at once: no placement takes less
+  Bytes greedy;           // what the best of the simple rules takes
+  std::string_view rule;  // whose placement it is
 };
 
 // What a refused request found: the figures of PyTorch's out-of-memory message (out_of_memory.hpp).
@@ -61,6 +69,9 @@ class Allocator {
   // About the last request that was refused; nullopt: there was none, or the allocator does not
   // say.
   virtual std::optional<AllocationFailure> last_failure() const { return std::nullopt; }
+
+  // nullopt: it places as requests come.
+  virtual std::optional<PlacementFigures> placement() const { return std::nullopt; }
 
   // Memory that others have taken for good (the CUDA context); false: there is not as much. It is
   // in no statistics, unless the allocator knows no difference.

@@ -4,6 +4,7 @@
 
 #include "sim/allocators/caching.hpp"
 #include "sim/allocators/ideal.hpp"
+#include "sim/allocators/planned.hpp"
 
 namespace tidemark::sim {
 namespace {
@@ -29,7 +30,8 @@ constexpr auto kCachingSettings = std::to_array<AllocatorSetting>({
      "one is taken; needs per_process_memory_fraction"},
     {"roundup_power2_divisions", "off",
      "round to 1/n of a power of two: n, or [256:1,512:2,>:4] by request size in MiB"},
-    {"per_process_memory_fraction", "1", "share of the device's memory that may be used, 0.001 to 1"},
+    {"per_process_memory_fraction", "1",
+     "share of the device's memory that may be used, 0.001 to 1"},
     {"segment_alloc_us", "140", "time of a cudaMalloc, in microseconds"},
     {"segment_free_us", "140", "time of a cudaFree"},
     {"page_map_us", "140", "time to map a page of an expandable segment"},
@@ -50,10 +52,23 @@ std::unique_ptr<Allocator> make_caching(Bytes capacity, std::string_view setting
   return std::make_unique<CachingAllocator>(capacity, parse_caching_settings(settings).settings);
 }
 
+constexpr auto kPlannedSettings = std::to_array<AllocatorSetting>({
+    {"search_nodes", "20000",
+     "placements that the search may try where simple rules leave gaps; 0: no search"},
+});
+
+std::optional<std::string> check_planned(std::string_view settings) {
+  std::optional<std::string> fault;
+  parse_planned_settings(settings, fault);
+  return fault;
+}
+
 constexpr auto kKinds = std::to_array<AllocatorKind>({
     {"ideal", "live bytes only: no rounding, no fragmentation", {}, check_ideal, make_ideal},
     {"caching", "PyTorch's CUDA caching allocator, rule by rule", kCachingSettings, check_caching,
      make_caching, true},
+    {"planned", "offsets computed before the step, as compilers do", kPlannedSettings,
+     check_planned, nullptr},
 });
 
 }  // namespace

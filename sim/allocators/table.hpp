@@ -25,7 +25,8 @@ struct AllocatorKind {
   std::span<const AllocatorSetting> settings;
   // What is wrong with `settings`, for the user; nullopt: nothing.
   std::optional<std::string> (*check)(std::string_view settings);
-  // An empty tier of `capacity`; `settings` has passed check().
+  // An empty tier of `capacity`; `settings` has passed check(). Null: made for one step at a time,
+  // of which the ideal allocator has played the order of requests (planned.hpp).
   std::unique_ptr<Allocator> (*make)(Bytes capacity, std::string_view settings);
   bool keeps_cache = false;  // from one step to the next: steps are to follow on one allocator
 };

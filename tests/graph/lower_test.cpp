@@ -3,6 +3,7 @@
 
 #include "graph/lower.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "tests/support/catch.hpp"
@@ -126,6 +127,34 @@ TEST_CASE("each variant of a LLaMA block keeps what autograd was measured to kee
           row.sbh * s * b * h + row.sbf * s * b * f + row.ass * a * s * s * b +
               row.kv_share * s * b * h * kv / a + row.per_token_head * a * s * b + 8 * s * b);
   }
+}
+
+TEST_CASE("fused attention under autocast takes 16-bit operands, as of PyTorch 2.x on a GPU") {
+  const std::int64_t s = 48, b = 2, h = 128, a = 8, kv = 2, f = 344;
+  LoweringInput input = llama(3, h, a, kv, f, s, b);
+  input.training.precision = Precision::kAutocast;
+  input.kernels.attention = Kernels::Attention::kFlash;
+  const StepGraph casts = lower(input);
+  input.kernels.autocast_attention = Kernels::AutocastAttention::k113;
+  const StepGraph takes = lower(input);
+  // Rotary positions make q and k fp32. As they are, 4 bytes of each q and k are kept, and of the
+  // output with a 16-bit copy for the projection; cast, 2 bytes of each q and k, and of the output.
+  CHECK(kept_by_layer(takes, 1) - kept_by_layer(casts, 1) ==
+        (2 + 4) * s * b * h + 2 * s * b * h * kv / a);
+  const auto dtype_of = [](const StepGraph& graph) {
+    const auto found = std::ranges::find(graph.ops, OpKind::kFlashAttention, &Op::kind);
+    REQUIRE(found != graph.ops.end());
+    return found->dtype;
+  };
+  CHECK(dtype_of(casts) == DType::kBf16);
+  CHECK(dtype_of(takes) == DType::kF32);
+  // The projections of gpt are 16-bit as they are.
+  LoweringInput plain = gpt(3, 128, 8, 64, 3);
+  plain.training.precision = Precision::kAutocast;
+  plain.kernels.attention = Kernels::Attention::kFlash;
+  const std::int64_t kept = kept_by_layer(lower(plain), 1);
+  plain.kernels.autocast_attention = Kernels::AutocastAttention::k113;
+  CHECK(kept_by_layer(lower(plain), 1) == kept);
 }
 
 TEST_CASE("autocast keeps a 16-bit copy of each weight matrix and bias of a block") {

@@ -277,3 +277,28 @@ TEST_CASE("settings to try are settings that hold, each different") {
     CHECK(std::ranges::count(settings, settings[i]) == 1);
   }
 }
+
+TEST_CASE("a run whose buffers are placed ahead takes as long as an ideal one, and says how near") {
+  const auto report_with = [](const std::string& allocator) {
+    const std::string text =
+        "model: {architecture: gpt, layers: 3, hidden: 64, heads: 4, vocab: 128, max_positions: "
+        "64}\nhardware: a100-80gb-sxm\n" +
+        allocator + "strategies: [{name: only}]\n";
+    return evaluate(scenarios::load(std::make_shared<const scenarios::Source>(
+                                        scenarios::Source{"small.yaml", text}))
+                        .runs.front());
+  };
+  const Report ideal = report_with("");
+  const Report placed = report_with("allocator: planned\n");
+  CHECK(placed.step_time == ideal.step_time);
+  REQUIRE(placed.allocator.steady.placement.has_value());
+  const sim::PlacementFigures& figures = *placed.allocator.steady.placement;
+  CHECK(figures.bound == ideal.tier(Tier::kHbm).peak);
+  CHECK(placed.allocator.steady.reserved_peak >= figures.bound);
+  CHECK(placed.allocator.steady.reserved_peak <= figures.greedy);
+  CHECK(placed.tier(Tier::kHbm).peak == ideal.tier(Tier::kHbm).peak);
+  CHECK_FALSE(ideal.allocator.steady.placement.has_value());
+  const std::string text =
+      find_format("text").write(std::vector{ScenarioReports{"x", {placed}}}, {});
+  CHECK(text.find("only: placed in ") != std::string::npos);
+}

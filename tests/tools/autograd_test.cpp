@@ -29,10 +29,11 @@ std::vector<Row> read_rows(const std::string& name) {
 // {key of the scenario, column}; the loader refuses keys that say nothing for an architecture.
 using Keys = std::vector<std::pair<std::string, std::string>>;
 
-std::string section(const std::string& name, const Row& row, const Keys& keys) {
+std::string section(const std::string& name, const Row& row, const Keys& keys,
+                    const std::string& more = "") {
   std::string text = name + ": {";
   for (const auto& [key, column] : keys) text += key + ": " + row.at(column) + ", ";
-  return text + "}\n";
+  return text + more + "}\n";
 }
 
 Keys same_names(std::initializer_list<const char*> names) {
@@ -61,7 +62,8 @@ scenarios::RunSpec run_of(const Row& row) {
       "name: autograd\n" + section("model", row, model) +
       section("training", row,
               same_names({"micro_batch", "sequence", "micro_batches", "precision"})) +
-      section("kernels", row, kernels) +
+      // Recorded with PyTorch 1.13, which has no casts for fused attention.
+      section("kernels", row, kernels, "autocast_attention: \"1.13\"") +
       "hardware: {base: h200, hbm: {capacity: 1 TB}, runtime: {context: 0 B, workspace: 0 B}}\n"
       "strategies: [{name: only}]\n";
   if (row.at("checkpoint_n") != "0") {

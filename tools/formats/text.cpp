@@ -245,6 +245,24 @@ void append_allocator(std::string& out, const Report& run) {
   append_wrapped(out, fmt::format("{}: {}", label(run), verdict));
 }
 
+// How near the computed places are to the best that there can be.
+void append_placement(std::string& out, const Report& run) {
+  const AllocatorFigures& steady = run.allocator.steady;
+  if (!steady.placement) return;
+  const auto above = [](Bytes bytes, Bytes bound) {
+    return 100 * (static_cast<double>(bytes.count) / static_cast<double>(bound.count) - 1);
+  };
+  const sim::PlacementFigures& placement = *steady.placement;
+  std::string line =
+      fmt::format("{}: placed in {}, {:.2f} % above the {} that live at once ({})", label(run),
+                  format_bytes(steady.reserved_peak), above(steady.reserved_peak, placement.bound),
+                  format_bytes(placement.bound), placement.rule);
+  if (placement.greedy > steady.reserved_peak) {
+    line += fmt::format("; simple rules: {:.2f} %", above(placement.greedy, placement.bound));
+  }
+  append_wrapped(out, line);
+}
+
 std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& options) {
   const std::span<const Report> runs = scenario.runs;
   const Scale bytes = byte_scale(runs);
@@ -268,6 +286,7 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
     }
     if (run.placement) append_wrapped(out, placement_text(run));
     if (run.allocator.keeps_cache) append_allocator(out, run);
+    append_placement(out, run);
   }
   if (!std::ranges::all_of(runs, &Report::fits)) {
     out += "\n(in brackets: as it would be with enough memory)\n";
