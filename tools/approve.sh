@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes tests/golden, scenarios/timings.csv, tools/measured/README.md and tools/schema/*.json anew from what
+# Writes tests/golden, scenarios/timings.csv, tools/measured/README.md, tools/plot/*.svg and tools/schema/*.json anew from what
 # the release build prints: look at the difference, then commit it.
 #   tools/approve.sh [SCENARIO…]     names below scenarios/, without .yaml; all that are there if none
 set -euo pipefail
@@ -20,7 +20,8 @@ timings=$(build/release/tools/tidemark calibrate scenarios/timings.csv --hardwar
   --simulate --noise 0.02 --seed 1)
 echo "$timings" >scenarios/timings.csv
 build/release/tools/tidemark validate-model --markdown >tools/measured/README.md
+build/release/tools/tidemark plot scenarios/7b-on-80gb.yaml --kind strategies --out tools/plot/7b-on-80gb.svg
 for schema in scenario result; do
   build/release/tools/tidemark schema "$schema" >"tools/schema/$schema.schema.json"
 done
-git --no-pager diff --stat -- tests/golden scenarios/timings.csv tools/measured/README.md tools/schema
+git --no-pager diff --stat -- tests/golden scenarios/timings.csv tools/measured/README.md tools/plot tools/schema

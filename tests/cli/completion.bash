@@ -4,11 +4,11 @@ set -u
 source <("$1" completion bash) || exit 1
 failed=0
 
-# offers WORDS… -- WANTED…: with the cursor at the end of the last word, each of WANTED is offered;
+# offers WORDS… = WANTED…: with the cursor at the end of the last word, each of WANTED is offered;
 # lacks: none of them is.
 ask() {
   COMP_WORDS=()
-  while [[ $1 != -- ]]; do
+  while [[ $1 != = ]]; do
     COMP_WORDS+=("$1")
     shift
   done
@@ -20,7 +20,7 @@ check() {
   local expect=$1 word each found
   shift
   ask "$@"
-  while [[ $1 != -- ]]; do shift; done
+  while [[ $1 != = ]]; do shift; done
   shift
   for word in "$@"; do
     found=no
@@ -34,23 +34,23 @@ check() {
 offers() { check yes "$@"; }
 lacks() { check no "$@"; }
 
-offers tidemark "" -- run compare plot show init list completion --help --version
-lacks tidemark "" -- man
-offers tidemark ru -- run
-lacks tidemark ru -- compare
-offers tidemark run -- run
-offers tidemark run -- -- --strategy --set --json --csv --top
-lacks tidemark run -- -- --policies
-offers tidemark list "" -- models hardware
-offers tidemark show model lla -- llama-3-8b
-lacks tidemark show model lla -- gpt-7b rtx-4090
-offers tidemark show hardware rtx -- rtx-4090
-offers tidemark init --gpu "" -- rtx-4090 h200
-lacks tidemark init --gpu "" -- desktop-ddr5
-offers tidemark init --gpu rtx-4090 --model "gpt-7" -- gpt-7b
-offers tidemark plot --kind "" -- timeline strategies pareto
-offers tidemark plot scenarios/7b-on-80gb.yaml --style s -- slide
-offers tidemark run --color a -- auto always
-offers tidemark run scenarios/7b-on -- scenarios/7b-on-80gb.yaml
-offers tidemark run --json READ -- README.md
+offers tidemark "" = run compare plot show init list completion --help --version
+lacks tidemark "" = man
+offers tidemark ru = run
+lacks tidemark ru = compare
+offers tidemark run = run
+offers tidemark run -- = --strategy --set --json --csv --top
+lacks tidemark run -- = --policies
+offers tidemark list "" = models hardware
+offers tidemark show model lla = llama-3-8b
+lacks tidemark show model lla = gpt-7b rtx-4090
+offers tidemark show hardware rtx = rtx-4090
+offers tidemark init --gpu "" = rtx-4090 h200
+lacks tidemark init --gpu "" = desktop-ddr5
+offers tidemark init --gpu rtx-4090 --model "gpt-7" = gpt-7b
+offers tidemark plot --kind "" = timeline strategies pareto
+offers tidemark plot scenarios/7b-on-80gb.yaml --style s = slide
+offers tidemark run --color a = auto always
+offers tidemark run scenarios/7b-on = scenarios/7b-on-80gb.yaml
+offers tidemark run --json READ = README.md
 exit $failed
