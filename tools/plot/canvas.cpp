@@ -219,12 +219,22 @@ std::string draw_png(const Figure& figure) {
   return bytes;
 }
 
+// Cairo 1.16 numbers the surfaces of a process and calls the picture by its number.
+void forget_surface_number(std::string& svg) {
+  const std::string_view name = "id=\"surface";
+  const std::size_t begin = svg.find(name);
+  if (begin == std::string::npos) return;
+  const std::size_t digits = begin + name.size();
+  svg.erase(digits, svg.find('"', digits) - digits);
+}
+
 std::string draw_svg(const Figure& figure) {
   std::string bytes;
   const Surface surface =
       owned(cairo_svg_surface_create_for_stream(append, &bytes, figure.width, figure.height));
   put_all(surface.get(), figure, 1);
   finish(surface.get());
+  forget_surface_number(bytes);
   return bytes;
 }
 
