@@ -64,8 +64,9 @@ std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base
 // Throws UserError.
 std::vector<Bytes> parse_budgets(const std::string& text);
 
+// `planning_time`: a column more, of times that differ from run to run.
 std::string comparison_text(const std::string& title, std::span<const Compared> rows,
-                            bool colors = false);
+                            bool colors = false, bool planning_time = false);
 std::string comparison_json(const std::string& title, std::span<const Compared> rows);
 std::string comparison_csv(std::span<const Compared> rows);
 

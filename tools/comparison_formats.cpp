@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tools/comparison.hpp"
 #include "tools/placement_json.hpp"
@@ -30,27 +32,39 @@ Bytes peak_of(const Compared& row) { return row.report.tier(Tier::kHbm).peak_res
 
 }  // namespace
 
-std::string comparison_text(const std::string& title, std::span<const Compared> rows, bool colors) {
-  TextTable table({{"policy", Align::kLeft, 34},
-                   {"budget\nGB"},
-                   {"fits"},
-                   {"HBM\nGB"},
-                   {"step\ns"},
-                   {"time\n+ %"},
-                   {"recomp\n%"},
-                   {"bound\n%"},
-                   {"FLOPs\n+ %"},
-                   {"PCIe\nGB"},
-                   {""}});
+std::string comparison_text(const std::string& title, std::span<const Compared> rows, bool colors,
+                            bool planning_time) {
+  std::vector<TextColumn> columns = {{"policy", Align::kLeft, 34},
+                                     {"budget\nGB"},
+                                     {"fits"},
+                                     {"HBM\nGB"},
+                                     {"step\ns"},
+                                     {"time\n+ %"},
+                                     {"recomp\n%"},
+                                     {"bound\n%"},
+                                     {"FLOPs\n+ %"},
+                                     {"PCIe\nGB"},
+                                     {""}};
+  if (planning_time) columns.push_back({"planned in\nms"});
+  TextTable table(std::move(columns));
   for (const Compared& row : rows) {
-    table.add_row({row.policy, row.budget ? gigabytes(*row.budget) : "-",
-                   row.report.fits() ? "yes" : "no", gigabytes(peak_of(row)),
-                   fmt::format("{:.3f}", seconds(row.report.step_time)),
-                   fmt::format("{:.2f}", 100 * share(row.over, row.base)),
-                   fmt::format("{:.2f}", 100 * share(row.report.recompute, row.base_busy)),
-                   row.bound ? fmt::format("{:.2f}", 100 * share(*row.bound, row.base_busy)) : "-",
-                   fmt::format("{:.1f}", 100 * share(row.recomputed, row.report.model_flops)),
-                   row.moved.count == 0 ? "-" : gigabytes(row.moved), row.on_front ? "*" : ""});
+    std::vector<std::string> cells = {
+        row.policy,
+        row.budget ? gigabytes(*row.budget) : "-",
+        row.report.fits() ? "yes" : "no",
+        gigabytes(peak_of(row)),
+        fmt::format("{:.3f}", seconds(row.report.step_time)),
+        fmt::format("{:.2f}", 100 * share(row.over, row.base)),
+        fmt::format("{:.2f}", 100 * share(row.report.recompute, row.base_busy)),
+        row.bound ? fmt::format("{:.2f}", 100 * share(*row.bound, row.base_busy)) : "-",
+        fmt::format("{:.1f}", 100 * share(row.recomputed, row.report.model_flops)),
+        row.moved.count == 0 ? "-" : gigabytes(row.moved),
+        row.on_front ? "*" : ""};
+    if (planning_time) {
+      const auto& note = row.report.placement;
+      cells.push_back(note ? fmt::format("{:.1f}", 1000 * note->planning_seconds) : "-");
+    }
+    table.add_row(std::move(cells));
     if (row.on_front) table.set_ink(0, Ink::kStrong);
     table.set_ink(2, row.report.fits() ? Ink::kGood : Ink::kBad);
   }

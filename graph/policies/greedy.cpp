@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -13,29 +12,6 @@
 namespace tidemark {
 
 PlannerFn plan_greedy;
-
-namespace {
-
-// What stays of each stage from its forward to its backward when it keeps everything.
-std::vector<std::int64_t> bytes_of_stages(const remat::Problem& problem,
-                                          const remat::Chain& chain) {
-  const remat::Readers reads = remat::readers(problem);
-  std::vector<std::int64_t> bytes;
-  for (const remat::Stage& stage : chain) {
-    std::int64_t sum = 0;
-    for (remat::OpIndex op = stage.forward_begin; op < stage.forward_end; ++op) {
-      for (const remat::TensorIndex tensor : problem.outputs(op)) {
-        const auto readers = reads.of(tensor);
-        if (readers.empty() || !problem.op(readers.back()).backward) continue;
-        sum += problem.tensor(tensor).bytes;
-      }
-    }
-    bytes.push_back(sum);
-  }
-  return bytes;
-}
-
-}  // namespace
 
 // Options: budget. Chen et al., arXiv:1604.06174, algorithm 3: walk along the network and end a
 // segment where what it would keep passes b bytes; of all b the one that takes least time within
@@ -54,7 +30,7 @@ Planner plan_greedy(const PlannerInput& input) {
     candidates.push_back({std::move(sequence), verdict});
   };
   add(remat::keep_everything(problem));
-  const std::vector<std::int64_t> bytes = bytes_of_stages(problem, *chain);
+  const std::vector<std::int64_t> bytes = remat::saved_bytes(problem, *chain);
   std::int64_t most = 0;  // a segment of one stage passes it
   for (std::size_t stages = 0; stages < chain->size(); ++stages) {
     remat::SegmentRule rule;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "graph/remat/ask_again.hpp"
 #include "graph/remat/layered.hpp"
@@ -23,9 +24,12 @@ OptimalPlanner::OptimalPlanner(const Problem& problem, const Chain& blocks)
       model_(model_of(problem, blocks)),
       plus_(rotor_plus_input(problem, chain_of_cuts(problem).value_or(blocks), blocks)),
       bound_(problem, blocks) {
+  const std::vector<std::int64_t> bytes = saved_bytes(problem, blocks);
+  std::int64_t most = 0;
   for (std::size_t n = 1; n <= blocks.size(); ++n) {
-    rules_.push_back({.segment = n});
-    rules_.push_back({.segment = n, .last_keeps = true});
+    add_segments(every(blocks.size(), n));
+    add_segments(greedy_segments(bytes, most));
+    most += bytes[n - 1];
     rules_.push_back({.checkpoints = static_cast<std::int64_t>(n)});
   }
   for (Rule& rule : rules_) rule.verdict = referee(problem, sequence_of(rule));
@@ -33,10 +37,16 @@ OptimalPlanner::OptimalPlanner(const Problem& problem, const Chain& blocks)
                            [](const Rule& rule) { return rule.verdict.recompute_time; });
 }
 
+void OptimalPlanner::add_segments(std::vector<std::size_t> segments) {
+  if (std::ranges::find(rules_, segments, &Rule::segments) != rules_.end()) return;
+  rules_.push_back({.segments = segments});
+  rules_.push_back({.segments = std::move(segments), .last_keeps = true});
+}
+
 Sequence OptimalPlanner::sequence_of(const Rule& rule) const {
-  if (rule.segment == 0) return revolve(problem_, blocks_, rule.checkpoints);
+  if (rule.segments.empty()) return revolve(problem_, blocks_, rule.checkpoints);
   SegmentRule segments;
-  segments.stages = every(blocks_.size(), rule.segment);
+  segments.stages = rule.segments;
   segments.last_keeps = rule.last_keeps;
   return remat::sequence_of(problem_, plan_of(problem_, blocks_, segments));
 }
@@ -72,7 +82,7 @@ std::optional<BestPlan> OptimalPlanner::plan(std::int64_t budget, std::size_t le
   for (const Rule& rule : rules_) {
     if (rule.verdict.peak > budget) continue;
     if (!best || rule.verdict.recompute_time < best->verdict.recompute_time) {
-      offer(sequence_of(rule), rule.segment == 0 ? "revolve" : "segments",
+      offer(sequence_of(rule), rule.segments.empty() ? "revolve" : "segments",
             rule.verdict.recompute_time);
     }
     break;

@@ -37,14 +37,15 @@ class OptimalPlanner {
   const CutBound& bound() const { return bound_; }
 
  private:
-  // Equal segments, or Revolve: planners of chains count memory in levels and a stage's most at
-  // once, so that at the tightest budgets they can miss what a rule reaches.
+  // Segments, equal or by Chen's greedy, or Revolve: planners of chains count memory in levels and
+  // a stage's most at once, so that at the tightest budgets they can miss what a rule reaches.
   struct Rule {
-    std::size_t segment = 0;       // stages; 0: Revolve
-    bool last_keeps = false;       // of segments
-    std::int64_t checkpoints = 0;  // of Revolve
+    std::vector<std::size_t> segments{};  // stages in each; none: Revolve
+    bool last_keeps = false;              // of segments
+    std::int64_t checkpoints = 0;         // of Revolve
     Verdict verdict{};
   };
+  void add_segments(std::vector<std::size_t> segments);
   Sequence sequence_of(const Rule& rule) const;
 
   const Problem& problem_;

@@ -35,6 +35,23 @@ std::vector<std::size_t> greedy_segments(std::span<const std::int64_t> stage_byt
   return segments;
 }
 
+std::vector<std::int64_t> saved_bytes(const Problem& problem, const Chain& chain) {
+  const Readers reads = readers(problem);
+  std::vector<std::int64_t> bytes;
+  for (const Stage& stage : chain) {
+    std::int64_t sum = 0;
+    for (OpIndex op = stage.forward_begin; op < stage.forward_end; ++op) {
+      for (const TensorIndex tensor : problem.outputs(op)) {
+        const auto all = reads.of(tensor);
+        if (all.empty() || !problem.op(all.back()).backward) continue;
+        sum += problem.tensor(tensor).bytes;
+      }
+    }
+    bytes.push_back(sum);
+  }
+  return bytes;
+}
+
 std::vector<std::size_t> sequential_segments(std::size_t stages, std::size_t count) {
   std::vector<std::size_t> segments(count - 1, stages / count);
   segments.push_back(stages - (count - 1) * (stages / count));

@@ -28,6 +28,10 @@ std::vector<std::size_t> sqrt_segments(std::size_t stages);
 std::vector<std::size_t> greedy_segments(std::span<const std::int64_t> stage_bytes,
                                          std::int64_t most);
 
+// What stays of each stage from its forward to its backward when it keeps everything: the bytes
+// that greedy_segments() adds up.
+std::vector<std::int64_t> saved_bytes(const Problem& problem, const Chain& chain);
+
 // checkpoint_sequential: `count` - 1 segments of floor(stages / count), and a last one with the
 // rest, which is to keep everything. Count from 1 to stages.
 std::vector<std::size_t> sequential_segments(std::size_t stages, std::size_t count);

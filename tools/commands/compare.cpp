@@ -36,6 +36,7 @@ struct CompareArguments {
   std::string csv;
   OutArguments out;
   std::string plot;
+  bool planning_time = false;
 };
 
 OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& compared,
@@ -111,7 +112,8 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
     write_out_folder(arguments.out, out_input(title, compared, rows, kept));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
-    write_output(std::string(kStandardOutput), comparison_text(title, rows, colors));
+    write_output(std::string(kStandardOutput),
+                 comparison_text(title, rows, colors, arguments.planning_time));
   }
   return ExitStatus::kOk;
 }
@@ -135,6 +137,8 @@ void add_compare(CLI::App& app, Action& action) {
                   "of HBM, for policies that plan for one: 40GB,60GB or eight from 20GiB..80GiB; "
                   "the GPU's capacity unless stated")
       ->type_name("SIZES");
+  command.add_flag("--planning-time", arguments->planning_time,
+                   "a column more: how long each policy with a budget planned, on this machine");
   command.add_option("--json", arguments->json, "write the rows as JSON; - for standard output")
       ->type_name("FILE|-")
       ->check(names_a_file);

@@ -6,7 +6,7 @@ namespace tidemark::tools {
 
 AddCommand add_run, add_compare, add_sensitivity, add_ledger, add_list, add_validate,
     add_validate_model, add_calibrate, add_schema, add_show, add_init, add_plot, add_completion,
-    add_man;
+    add_man, add_explain;
 
 namespace {
 
@@ -17,6 +17,7 @@ constexpr auto kCommands = std::to_array<AddCommand*>({
     add_plot,
     add_sensitivity,
     add_ledger,
+    add_explain,
     add_validate,
     add_init,
     add_list,

@@ -1,0 +1,310 @@
+#include "tools/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "graph/op_time.hpp"
+#include "hardware/quantity.hpp"
+#include "tools/text_table.hpp"
+#include "tools/wording.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+using remat::Drawn;
+
+std::string without_path(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return std::string(name);
+  const std::string_view last = name.substr(dot + 1);
+  // "native_dropout.mask": one of several results.
+  const bool part = last == "mask" || last == "mean" || last == "rstd";
+  const std::size_t before = part ? name.rfind('.', dot - 1) : dot;
+  return std::string(before == std::string_view::npos ? name : name.substr(before + 1));
+}
+
+// What happens to the tensors of the first pass of a step.
+class Fates {
+ public:
+  Fates(const Gpu& gpu, const PlayedStep& step)
+      : gpu_(gpu), graph_(step.graph), program_(step.program), result_(step.whole()) {
+    const auto count = static_cast<std::uint32_t>(graph_.op_count());
+    for (backward_ = 0; backward_ < count; ++backward_) {
+      if (graph_.ops[backward_].phase != Phase::kForward) break;
+    }
+    for (end_ = backward_; end_ < count; ++end_) {
+      const Phase phase = graph_.ops[end_].phase;
+      if (phase != Phase::kBackward && phase != Phase::kRecompute) break;
+    }
+    find_moved();
+    find_lifetimes();
+  }
+
+  Explanation explain(std::int64_t layers) const {
+    Explanation explanation;
+    std::vector<Drawn> fate(graph_.tensors.size(), Drawn::kGone);
+    for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) fate[t] = fate_of(t);
+    explanation.drawn = drawn(fate);
+    for (int layer = 0; layer < layers; ++layer) {
+      ExplainedBlocks block = explain_block(layer, fate);
+      if (!explanation.blocks.empty() && same(explanation.blocks.back(), block)) {
+        ExplainedBlocks& group = explanation.blocks.back();
+        group.last = layer;
+        for (std::size_t i = 0; i < block.tensors.size(); ++i) {
+          group.tensors[i].alive = std::max(group.tensors[i].alive, block.tensors[i].alive);
+        }
+      } else {
+        explanation.blocks.push_back(std::move(block));
+      }
+    }
+    return explanation;
+  }
+
+ private:
+  static bool same(const ExplainedBlocks& a, const ExplainedBlocks& b) {
+    return a.recompute == b.recompute &&
+           std::ranges::equal(a.tensors, b.tensors, [](const auto& left, const auto& right) {
+             return left.same_kind(right);
+           });
+  }
+
+  void find_moved() {
+    moved_.assign(graph_.tensors.size(), false);
+    for (std::uint32_t i = 0; i < program_.instances.size(); ++i) {
+      const Instance& instance = program_.instances[i];
+      if (instance.stream != Stream::kCopyOut) continue;
+      for (const BufferId id : program_.uses(InstanceId{i})) {
+        const Buffer& buffer = program_.buffers[index(id)];
+        if (buffer.tier == Tier::kHbm && buffer.tensor != kNoTensor) {
+          moved_[index(buffer.tensor)] = true;
+        }
+      }
+    }
+  }
+
+  void find_lifetimes() {
+    alive_.assign(graph_.tensors.size(), SimTime(0));
+    std::vector<SimTime> since(program_.buffers.size(), SimTime(0));
+    for (const sim::MemoryEvent& event : result_.memory) {
+      const Buffer& buffer = program_.buffers[index(event.buffer)];
+      if (buffer.tier != Tier::kHbm || buffer.tensor == kNoTensor) continue;
+      if (event.allocated) {
+        since[index(event.buffer)] = event.time;
+      } else {
+        alive_[index(buffer.tensor)] += event.time - since[index(event.buffer)];
+      }
+    }
+  }
+
+  // Of what the blocks of the first pass make.
+  Drawn fate_of(std::uint32_t t) const {
+    const Tensor& tensor = graph_.tensors[t];
+    if (tensor.initial() || tensor.layer < 0) return Drawn::kGone;
+    const std::uint32_t made = index(tensor.producer);
+    const bool read_later = tensor.persistent() || index(tensor.last_use) >= backward_;
+    if (made < backward_) {
+      if (!read_later) return Drawn::kGone;
+      return moved_[t] ? Drawn::kMoved : Drawn::kKept;
+    }
+    if (made >= end_ || graph_.ops[made].phase != Phase::kRecompute) return Drawn::kGone;
+    const bool for_backward =
+        !tensor.persistent() && graph_.op(tensor.last_use).phase == Phase::kBackward;
+    return for_backward ? Drawn::kRecomputed : Drawn::kGone;
+  }
+
+  // The fate of what is made again for what forward made as well. An op that runs again is the one
+  // of forward that reads the same, or what was made again in its place.
+  std::vector<Drawn> drawn(const std::vector<Drawn>& fate) const {
+    using Reads = std::tuple<OpKind, std::int16_t, std::vector<std::uint32_t>>;
+    std::vector<std::uint32_t> origin(graph_.tensors.size());
+    std::iota(origin.begin(), origin.end(), 0u);
+    const auto reads = [&](OpId op) {
+      Reads key{graph_.op(op).kind, graph_.op(op).layer, {}};
+      for (const TensorId t : graph_.inputs_of(op)) std::get<2>(key).push_back(origin[index(t)]);
+      return key;
+    };
+    std::map<Reads, OpId> forward;
+    std::vector<Drawn> result = fate;
+    for (std::uint32_t i = 0; i < end_; ++i) {
+      const OpId op{i};
+      if (i < backward_) forward.emplace(reads(op), op);
+      if (graph_.op(op).phase != Phase::kRecompute) continue;
+      const auto same = forward.find(reads(op));
+      if (same == forward.end()) continue;
+      const auto made = graph_.outputs_of(op), first = graph_.outputs_of(same->second);
+      for (std::size_t o = 0; o < std::min(made.size(), first.size()); ++o) {
+        origin[index(made[o])] = index(first[o]);
+        if (fate[index(made[o])] == Drawn::kRecomputed)
+          result[index(first[o])] = Drawn::kRecomputed;
+      }
+    }
+    return result;
+  }
+
+  ExplainedBlocks explain_block(int layer, const std::vector<Drawn>& fate) const {
+    ExplainedBlocks block;
+    block.first = block.last = layer;
+    for (std::uint32_t op = 0; op < end_; ++op) {
+      const Op& o = graph_.ops[op];
+      if (o.layer != layer) continue;
+      const bool again = o.phase == Phase::kRecompute;
+      if (again) block.recompute += op_time(gpu_, o);
+      for (const TensorId id : graph_.outputs_of(OpId{op})) {
+        const std::uint32_t t = index(id);
+        if (fate[t] == Drawn::kGone || graph_.tensors[t].bytes.count == 0) continue;
+        add(block, op, t, fate[t]);
+      }
+    }
+    std::ranges::stable_sort(block.tensors, {}, &ExplainedTensor::fate);
+    return block;
+  }
+
+  void add(ExplainedBlocks& block, std::uint32_t op, std::uint32_t t, Drawn fate) const {
+    const Tensor& tensor = graph_.tensors[t];
+    ExplainedTensor row;
+    row.name = without_path(graph_.name(tensor.name));
+    row.module = graph_.ops[op].module;
+    row.bytes = tensor.bytes;
+    row.fate = fate;
+    row.alive = alive_[t];
+    if (fate == Drawn::kRecomputed) row.recompute = op_time(gpu_, graph_.ops[op]);
+    (fate == Drawn::kKept    ? block.kept
+     : fate == Drawn::kMoved ? block.moved
+                             : block.recomputed) += tensor.bytes;
+    block.tensors.push_back(std::move(row));
+  }
+
+  const Gpu& gpu_;
+  const StepGraph& graph_;
+  const Program& program_;
+  const sim::Result& result_;
+  std::uint32_t backward_ = 0, end_ = 0;  // ops: where the first pass turns back; where it ends
+  std::vector<bool> moved_;
+  std::vector<SimTime> alive_;
+};
+
+Bytes hbm_of(const Report& report) { return report.tier(Tier::kHbm).peak_reserved; }
+
+std::string peak_sentence(const Report& report) {
+  const TierReport& hbm = report.tier(Tier::kHbm);
+  const Peak& peak = hbm.peak_moment;
+  std::vector<std::pair<Bytes, Category>> parts;
+  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
+    if (peak.by_category[c].count > 0) {
+      parts.emplace_back(peak.by_category[c], static_cast<Category>(c));
+    }
+  }
+  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string held;
+  for (std::size_t i = 0; i < std::min<std::size_t>(parts.size(), 3); ++i) {
+    held += fmt::format("{}{} {}", i == 0 ? "" : ", ", spoken(parts[i].second),
+                        format_bytes(parts[i].first));
+  }
+  const std::string where = peak.op.empty()
+                                ? "at the start of the step"
+                                : "in " + place(name_of(peak.phase), peak.layer, peak.op);
+  return fmt::format("Peak: HBM holds most, {} of {}, {}; of it {}.", format_bytes(hbm.peak),
+                     format_bytes(hbm.capacity), where, held);
+}
+
+std::string change_words(const Helpful& help) {
+  std::string yaml;
+  for (const std::string& line : as_yaml(std::span(&help.change, 1))) {
+    yaml += (yaml.empty() ? "" : "; ") + line;
+  }
+  return fmt::format("{} ({})", help.change.words, yaml);
+}
+
+}  // namespace
+
+Explanation explain_blocks(const scenarios::RunSpec& run, const KeptSteps& steps) {
+  return Fates(run.machine.gpu, steps.steady()).explain(run.model.layers);
+}
+
+WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report) {
+  std::vector<Change> changes;
+  std::vector<scenarios::RunSpec> runs;
+  for (Change& change : changes_for(run)) {
+    if (change.alters_training) continue;
+    auto changed = with_changes(run, std::span(&change, 1));
+    if (!changed) continue;
+    changes.push_back(std::move(change));
+    runs.push_back(std::move(*changed));
+  }
+  const std::vector<Report> reports = evaluate_all(runs, {.largest = 0});
+  WhatHelps help;
+  help.tried = runs.size();
+  std::optional<std::size_t> fastest, smallest;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Report& each = reports[i];
+    const bool faster = each.fits() && (!report.fits() || each.step_time < report.step_time);
+    if (faster && (!fastest || each.step_time < reports[*fastest].step_time)) fastest = i;
+    const bool smaller = hbm_of(each) < hbm_of(report);
+    if (smaller && (!smallest || hbm_of(each) < hbm_of(reports[*smallest]))) smallest = i;
+  }
+  if (fastest) help.answers.push_back({changes[*fastest], reports[*fastest]});
+  if (smallest && smallest != fastest) {
+    help.answers.push_back({changes[*smallest], reports[*smallest]});
+  }
+  return help;
+}
+
+std::vector<std::string> sentences(const Report& report, const WhatHelps& help) {
+  std::vector<std::string> lines = {peak_sentence(report)};
+  lines.push_back("What holds it up: " + report.bottleneck + ".");
+  if (report.placement && report.placement->bound) {
+    lines.push_back(fmt::format(
+        "Its plan recomputes for {}; none within the same memory recomputes for less than {}.",
+        format_time(report.placement->recompute), format_time(*report.placement->bound)));
+  }
+  for (const Helpful& each : help.answers) {
+    const bool faster =
+        each.report.fits() && (!report.fits() || each.report.step_time < report.step_time);
+    lines.push_back(fmt::format(
+        "{} of {} changes, each simulated: {}: step {} instead of {}, HBM {} instead of {}{}.",
+        faster ? "Fastest" : "Least HBM", help.tried, change_words(each),
+        format_time(each.report.step_time), format_time(report.step_time),
+        format_bytes(hbm_of(each.report)), format_bytes(hbm_of(report)),
+        each.report.fits() ? "" : "; does not fit"));
+  }
+  if (help.answers.empty()) {
+    lines.push_back(fmt::format("None of {} changes, each simulated, is faster or needs less HBM.",
+                                help.tried));
+  }
+  return lines;
+}
+
+std::string blocks_text(const Explanation& explanation) {
+  static constexpr std::array<const char*, 4> kWords = {"", "kept", "made again", "moved"};
+  std::string out;
+  for (const ExplainedBlocks& blocks : explanation.blocks) {
+    out += blocks.first == blocks.last ? fmt::format("block {}", blocks.first)
+                                       : fmt::format("blocks {} to {}", blocks.first, blocks.last);
+    out += fmt::format(": keeps {}, makes {} again in {}, moves {}\n\n", format_bytes(blocks.kept),
+                       format_bytes(blocks.recomputed), format_time(blocks.recompute),
+                       format_bytes(blocks.moved));
+    TextTable table({{"tensor", Align::kLeft, 30},
+                     {"of", Align::kLeft},
+                     {"fate", Align::kLeft},
+                     {"bytes"},
+                     {"made again in"},
+                     {"in HBM for"}});
+    for (const ExplainedTensor& tensor : blocks.tensors) {
+      table.add_row({tensor.name, std::string(spoken(tensor.module)),
+                     kWords[static_cast<std::size_t>(tensor.fate)], format_bytes(tensor.bytes),
+                     tensor.fate == Drawn::kRecomputed ? format_time(tensor.recompute) : "-",
+                     format_time(tensor.alive)});
+    }
+    out += table.render(kTerminalWidth) + "\n";
+  }
+  return out;
+}
+
+}  // namespace tidemark::tools

@@ -1,0 +1,69 @@
+#pragma once
+// Why a run is as it is: what each kind of block keeps, makes again and moves; and sentences on its
+// peak, on what holds it up and on what helps most, each of them simulated.
+
+#include <string>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/remat/drawing.hpp"
+#include "hardware/units.hpp"
+#include "scenarios/scenario.hpp"
+#include "tools/changes.hpp"
+#include "tools/evaluate.hpp"
+#include "tools/report.hpp"
+
+namespace tidemark::tools {
+
+// A tensor of a block's forward that backward needs.
+struct ExplainedTensor {
+  std::string name;
+  Module module{};
+  Bytes bytes;
+  remat::Drawn fate{};
+  SimTime recompute{};  // of the op that makes it again
+  SimTime alive{};      // in HBM, all its instances together; the longest of the blocks
+
+  bool same_kind(const ExplainedTensor& other) const {
+    return name == other.name && module == other.module && bytes == other.bytes &&
+           fate == other.fate;
+  }
+};
+
+// Neighbouring blocks that treat their tensors alike.
+struct ExplainedBlocks {
+  int first = 0, last = 0;
+  std::vector<ExplainedTensor> tensors;
+  Bytes kept, recomputed, moved;  // of one block
+  SimTime recompute{};            // of one block: every op that runs again
+};
+
+struct Explanation {
+  std::vector<ExplainedBlocks> blocks;  // of the steady step's first pass
+  // By tensor of the steady step: what becomes of it, whichever instance of it backward reads.
+  std::vector<remat::Drawn> drawn;
+};
+
+Explanation explain_blocks(const scenarios::RunSpec& run, const KeptSteps& steps);
+
+// A change, and the run with it.
+struct Helpful {
+  Change change;
+  Report report;
+};
+
+struct WhatHelps {
+  std::size_t tried = 0;
+  std::vector<Helpful> answers;  // the fastest that fits, and where that is another the one that
+                                 // needs least HBM; without those that do no better than the run
+};
+
+// Plays every change that leaves training as it is (tools/changes.hpp).
+WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report);
+
+// Sentences, each a line of text.
+std::vector<std::string> sentences(const Report& report, const WhatHelps& help);
+
+std::string blocks_text(const Explanation& explanation);
+
+}  // namespace tidemark::tools
