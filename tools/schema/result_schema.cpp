@@ -216,6 +216,19 @@ Json remedy() {
                 "changes that were simulated");
 }
 
+Json placement() {
+  return object({{"budget_bytes", whole("of HBM, as the scenario states it")},
+                 {"peak_bytes", whole("of HBM, of the plan in the end, as simulated")},
+                 {"met", flag("false: no plan of the policy stays within the budget")},
+                 {"simulations", whole("of both steps, to correct the planner's estimate")},
+                 {"planned_for_bytes", whole("the budget that the planner got in the end")},
+                 {"method", or_none(text("which planner the policy took, where it has several"))},
+                 {"recompute_s", seconds_of("of the plan, as the planner counts it")},
+                 {"bound_s", or_none(seconds_of("no plan within the budget recomputes for less"))},
+                 {"gap", or_none(real("(recompute_s - bound_s) / recompute_s"))}},
+                "how a policy that plans for a budget came to its plan");
+}
+
 Json run() {
   const Json search = object({{"tier", word(kTierNames, "")},
                               {"needed_bytes", whole("")},
@@ -241,7 +254,8 @@ Json run() {
        {"critical_path", each(kResourceNames, seconds_of(""), "they add up to step_time_s")},
        {"ranks", list(reference("rank"), "")}},
       "one strategy at one point of the sweep",
-      {{"remedies", list(reference("remedy"), "--why-not-fit: what makes it fit, best first")},
+      {{"placement", reference("placement")},
+       {"remedies", list(reference("remedy"), "--why-not-fit: what makes it fit, best first")},
        {"single_changes", list(reference("remedy"), "what each change does alone")},
        {"remedy_search", search}});
 }
@@ -276,6 +290,7 @@ std::string result_schema() {
         {"alive", alive()},
         {"allocator", allocator()},
         {"out_of_memory", out_of_memory()},
+        {"placement", placement()},
         {"remedy", remedy()},
         {"change", change()}}}};
   return schema.dump(2) + "\n";
