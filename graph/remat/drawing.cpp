@@ -18,7 +18,8 @@ struct Vertex {
   const char* style = "";
 };
 
-using Picture = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Vertex>;
+// Both ways, whose list of edges g++ 12 does not take for uninitialized.
+using Picture = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Vertex>;
 
 const char* style_of(Drawn fate) {
   switch (fate) {
