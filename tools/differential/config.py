@@ -34,6 +34,7 @@ class Config:
     dropout_mask: str
     accumulate: str
     mean: str
+    autocast_attention: str
     keep_gradients: bool
     checkpoint_every: int
     reentrant: bool
@@ -51,6 +52,7 @@ CHOICES = {
     "dropout_mask": ("bool", "dtype"),
     "accumulate": ("inplace", "out_of_place"),
     "mean": ("2.x", "1.13"),
+    "autocast_attention": ("2.x", "1.13"),
 }
 
 
@@ -90,6 +92,7 @@ def parse(document):
         accumulate=kernels.pop("accumulate",
                                "out_of_place" if torch_version == "1.13" else "inplace"),
         mean=str(kernels.pop("mean", torch_version)),
+        autocast_attention=str(kernels.pop("autocast_attention", torch_version)),
         keep_gradients=kernels.pop("zero_grad", "set_to_none") == "keep",
         checkpoint_every=_every(checkpoint),
         reentrant=checkpoint.pop("reentrant", True),

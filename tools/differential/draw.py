@@ -17,7 +17,8 @@ KERNELS = {  # architecture -> option -> values; the first is what shrinking goe
         "dropout_mask": ["bool", "dtype"],
     },
     "gpt2": {"dropout_mask": ["bool", "dtype"]},
-    "llama": {"attention": ["eager", "flash"], "norm": ["eager", "fused"]},
+    "llama": {"attention": ["eager", "flash"], "norm": ["eager", "fused"],
+              "autocast_attention": ["2.x", "1.13"]},
     "cs336": {},
 }
 PRECISIONS = ["bf16-mixed", "fp32", "bf16", "autocast"]

@@ -37,7 +37,7 @@ class Block(nn.Module):
         v = self.v(y).view(b, s, c.kv_heads, c.head_dim).transpose(1, 2)
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         if c.attention == "flash":
-            context = parts.FlashAttention.apply(*(t.transpose(1, 2) for t in (q, k, v)))
+            context = self.flash(*(t.transpose(1, 2) for t in (q, k, v)))
         else:
             k = self.to_all_heads(k)
             v = self.to_all_heads(v)
@@ -51,6 +51,13 @@ class Block(nn.Module):
         y = self.norm_2(x)
         y = self.down(F.silu(self.gate(y)) * self.up(y))
         return x + y
+
+    def flash(self, *qkv):
+        """2.x has fused attention on autocast's list of casts to 16 bits, 1.13 has not: it takes
+        q and k as the rotary positions made them, in fp32 (autocast_mode.cpp)."""
+        if self.c.autocast_attention == "2.x":
+            qkv = [self.precision.low(t) for t in qkv]
+        return parts.FlashAttention.apply(*qkv)
 
     def to_all_heads(self, x):
         b, kv, s, d = x.shape
