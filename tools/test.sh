@@ -9,4 +9,6 @@ preset=${1:-dev}
 "$root/tools/setup.sh"
 "$root/tools/build.sh" "$preset"
 cd "$root"
+# Of the preset sanitize: leaks of libraries that are not ours.
+export LSAN_OPTIONS="suppressions=$root/tests/support/leaks.supp:print_suppressions=0"
 exec ctest --preset "$preset" --parallel "$(nproc)" "$@"
