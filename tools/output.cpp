@@ -1,5 +1,8 @@
 #include "tools/output.hpp"
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -38,6 +41,13 @@ void refuse_overwriting(std::string_view option, const std::string& target,
       throw UserError(std::string(option) + ": '" + target + "' is what the command reads");
     }
   }
+}
+
+std::string names_a_file(const std::string& text) { return text.empty() ? "names no file" : ""; }
+
+void add_file_option(CLI::App& command, const std::string& name, std::string& target,
+                     const std::string& description) {
+  command.add_option(name, target, description)->type_name("FILE|-")->check(names_a_file);
 }
 
 }  // namespace tidemark::tools

@@ -4,6 +4,10 @@
 #include <string>
 #include <string_view>
 
+namespace CLI {
+class App;
+}
+
 namespace tidemark::tools {
 
 inline constexpr std::string_view kStandardOutput = "-";
@@ -20,8 +24,10 @@ void refuse_overwriting(std::string_view option, const std::string& target,
 void refuse_same_target(const std::string& json, const std::string& csv);
 
 // Checks an output option's argument as CLI11 wants it: the complaint, or nothing.
-inline std::string names_a_file(const std::string& text) {
-  return text.empty() ? "names no file" : "";
-}
+std::string names_a_file(const std::string& text);
+
+// An option `name` for a file that is written, or "-" for standard output.
+void add_file_option(CLI::App& command, const std::string& name, std::string& target,
+                     const std::string& description);
 
 }  // namespace tidemark::tools

@@ -217,8 +217,9 @@ TEST_CASE("a figure that nobody asked for and that rows do not determine stays a
 }
 
 TEST_CASE("keeping back every row is refused") {
-  CHECK(has(refusal_of(start(), measured_on(truth(), rows(), 0, false), {.hold_out = 1, .keys = {}}),
-            "--hold-out 1 keeps back every row"));
+  CHECK(
+      has(refusal_of(start(), measured_on(truth(), rows(), 0, false), {.hold_out = 1, .keys = {}}),
+          "--hold-out 1 keeps back every row"));
 }
 
 TEST_CASE("writes fit the speed at which they run: the sustained one where the cache is full") {
@@ -252,29 +253,28 @@ TEST_CASE("writes fit the speed at which they run: the sustained one where the c
   CHECK(cached.machine.ssd.write == 3_GBps);
 }
 
-TEST_CASE("steps that do not determine a figure are simulated once for each figure, and no more") {
-  scenarios::RunSpec run = scenarios::load(test::source_file("scenarios/gpt2-124m.yaml")).runs[0];
-  run.model.layers = 1;
+Timing step_of_one_block() {
   Timing step;
   step.kind = TimingKind::kStep;
-  step.run = run;
+  step.run = scenarios::load(test::source_file("scenarios/gpt2-124m.yaml")).runs[0];
+  step.run->model.layers = 1;
   step.time = 10000_us;
+  return step;
+}
+
+TEST_CASE("steps that do not determine a figure are simulated once for each figure, and no more") {
+  const Timing step = step_of_one_block();
   const std::vector<Timing> same(4, step);  // one equation, two unknowns
   std::size_t simulated = 0;
   const FitOptions options{.hold_out = 0,
                            .keys = {"gpu.matmul_efficiency", "gpu.stream_efficiency"},
                            .simulated = [&](std::size_t steps) { simulated = steps; }};
-  CHECK(has(refusal_of(run.machine, same, options), "the rows do not determine "));
+  CHECK(has(refusal_of(step.run->machine, same, options), "the rows do not determine "));
   CHECK(simulated == 4 * (1 + 2));
 }
 
 TEST_CASE("a link does not have to be simulated for a step that moves nothing") {
-  scenarios::RunSpec run = scenarios::load(test::source_file("scenarios/gpt2-124m.yaml")).runs[0];
-  run.model.layers = 1;
-  Timing step;
-  step.kind = TimingKind::kStep;
-  step.run = run;
-  step.time = 10000_us;
+  const Timing step = step_of_one_block();
   const std::vector<const Timing*> used = {&step};
   Parameters chosen;
   for (const tools::Parameter& parameter : parameters()) {
@@ -286,7 +286,7 @@ TEST_CASE("a link does not have to be simulated for a step that moves nothing") 
   const double at[] = {std::log(0.8), std::log(25e9)};
   std::size_t simulated = 0;
   const std::function<void(std::size_t)> count = [&](std::size_t steps) { simulated = steps; };
-  RowErrors errors(run.machine, chosen, used, count);
+  RowErrors errors(step.run->machine, chosen, used, count);
   errors.evaluate(at, true);
   CHECK(simulated == 2);  // as it is, and with faster streams
   CHECK(errors.slope(0, 0) < 0);

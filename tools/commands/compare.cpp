@@ -139,12 +139,9 @@ void add_compare(CLI::App& app, Action& action) {
       ->type_name("SIZES");
   command.add_flag("--planning-time", arguments->planning_time,
                    "a column more: how long each policy with a budget planned, on this machine");
-  command.add_option("--json", arguments->json, "write the rows as JSON; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
-  command.add_option("--csv", arguments->csv, "write the rows as CSV; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
+  add_file_option(command, "--json", arguments->json,
+                  "write the rows as JSON; - for standard output");
+  add_file_option(command, "--csv", arguments->csv, "write the rows as CSV; - for standard output");
   add_out_option(command, arguments->out);
   command
       .add_option("--plot", arguments->plot,

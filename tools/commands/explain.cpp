@@ -75,12 +75,9 @@ void add_explain(CLI::App& app, Action& action) {
       "explain", "where the peak is, what holds a run up, what helps; what each block keeps");
   auto arguments = std::make_shared<ExplainArguments>();
   arguments->scenarios = add_scenario_arguments(command);
-  command
-      .add_option("--dot", arguments->dot,
+  add_file_option(command, "--dot", arguments->dot,
                   "draw the forward of a block and what it keeps, for GraphViz; - for standard "
-                  "output in the place of the text")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
+                  "output in the place of the text");
   command.footer(
       "Of a strategy that is named, a table for each kind of block as well: what it keeps, makes\n"
       "again and moves.\n"

@@ -178,16 +178,11 @@ void add_ledger(CLI::App& app, Action& action) {
       "ledger", "show what each parameter costs and what a block saves, before any simulation");
   auto arguments = std::make_shared<LedgerArguments>();
   arguments->scenarios = add_scenario_arguments(command);
-  command
-      .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
-  command
-      .add_option(
-          "--csv", arguments->csv,
-          "write a line a state, a saved tensor and an option as CSV; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
+  add_file_option(command, "--json", arguments->json,
+                  "write every number as JSON; - for standard output");
+  add_file_option(
+      command, "--csv", arguments->csv,
+      "write a line a state, a saved tensor and an option as CSV; - for standard output");
   command.footer(
       "Examples:\n"
       "  tidemark ledger scenarios/7b-on-80gb.yaml\n"

@@ -143,13 +143,10 @@ void add_run(CLI::App& app, Action& action) {
       *app.add_subcommand("run", "simulate a scenario's strategies and compare them");
   auto arguments = std::make_shared<RunArguments>();
   arguments->scenarios = add_scenario_arguments(command);
-  command
-      .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
-  command.add_option("--csv", arguments->csv, "write a line a run as CSV; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
+  add_file_option(command, "--json", arguments->json,
+                  "write every number as JSON; - for standard output");
+  add_file_option(command, "--csv", arguments->csv,
+                  "write a line a run as CSV; - for standard output");
   add_out_option(command, arguments->out);
   command
       .add_option("--top", arguments->top, "list the N largest tensors alive at each peak in HBM")

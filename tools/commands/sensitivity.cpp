@@ -65,15 +65,10 @@ void add_sensitivity(CLI::App& app, Action& action) {
       "sensitivity", "what a faster GPU, link or drive would save, and how fast is fast enough");
   auto arguments = std::make_shared<SensitivityArguments>();
   arguments->scenarios = add_scenario_arguments(command);
-  command
-      .add_option("--json", arguments->json, "write every number as JSON; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
-  command
-      .add_option("--csv", arguments->csv,
-                  "write a line a figure and a rate needed as CSV; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
+  add_file_option(command, "--json", arguments->json,
+                  "write every number as JSON; - for standard output");
+  add_file_option(command, "--csv", arguments->csv,
+                  "write a line a figure and a rate needed as CSV; - for standard output");
   command.footer(
       "Simulates each run again with one figure of the machine 10 % better at a time, and\n"
       "searches for the least rate of each link, drive and CPU that hides its traffic.\n\n"

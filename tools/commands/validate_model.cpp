@@ -65,10 +65,8 @@ void add_validate_model(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ValidateModelArguments>();
   command.add_option("--source", arguments->sources, "only this source; may be repeated")
       ->type_name("NAME");
-  command
-      .add_option("--json", arguments->json, "write every figure as JSON; - for standard output")
-      ->type_name("FILE|-")
-      ->check(names_a_file);
+  add_file_option(command, "--json", arguments->json,
+                  "write every figure as JSON; - for standard output");
   CLI::Option* csv = command.add_flag("--csv", arguments->csv, "print a line a figure as CSV");
   command.add_flag("--markdown", arguments->markdown, "print the tables as Markdown")
       ->excludes(csv);

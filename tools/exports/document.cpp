@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hardware/ensure.hpp"
-#include "tools/exports/step_names.hpp"
+#include "tools/exports/json_text.hpp"
 
 namespace tidemark::tools {
 namespace {

@@ -6,7 +6,6 @@
 #include <string>
 #include <tuple>
 
-#include "tools/exports/step_names.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -118,14 +117,14 @@ class SnapshotWriter {
     const std::uint64_t list = std::uint64_t{index(id)} << 32 | index(instance);
     if (out_.repeat(list)) return;
     out_.list();
-    frame(name_of(step_.program.buffers[index(id)].category), 0, buffer_name(step_, id));
+    frame(name_of(step_.program.buffers[index(id)].category), 0, name_of(step_, id));
     if (instance == kNoInstance) {
       frame("step", 0, "before the step");
     } else {
       const Instance& what = step_.program.instances[index(instance)];
       const int layer = what.layer < 0 ? 0 : what.layer;
       frame(what.layer < 0 ? "outside the blocks" : fmt::format("block {}", layer), layer,
-            instance_name(step_, instance));
+            name_of(step_, instance));
       frame("step", 0, name_of(what.phase));
     }
     out_.end();

@@ -11,7 +11,7 @@
 #include "sim/account.hpp"
 #include "tidemark/version.hpp"
 #include "tools/exports/exports.hpp"
-#include "tools/exports/step_names.hpp"
+#include "tools/exports/json_text.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -126,7 +126,7 @@ class TraceWriter {
   void instance(InstanceId id) {
     const Instance& instance = program_.instances[index(id)];
     const sim::InstanceRecord& record = records_[index(id)];
-    event('X', instance_name(step_, id));
+    event('X', name_of(step_, id));
     span(track_of(instance.stream), record.start, record.finish);
     add(",\"cat\":\"{}\",\"args\":{{\"instance\":{}", name_of(instance.phase), index(id));
     if (instance.layer >= 0) add(",\"layer\":{}", instance.layer);
@@ -142,7 +142,7 @@ class TraceWriter {
   void named_instance(std::string_view key, InstanceId id) {
     if (id == kNoInstance) return;
     add(",\"{}\":", key);
-    append_json_text(out_, instance_name(step_, id));
+    append_json_text(out_, name_of(step_, id));
     add(",\"{}_instance\":{}", key, index(id));
   }
 

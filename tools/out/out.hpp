@@ -32,12 +32,15 @@ struct OutInput {
   std::vector<OutRun> runs;
 };
 
+using WriteAll = std::string(const OutInput& input);
+using WriteRun = std::string(const OutRun& run);
+
 // Of all runs together or of each run: one of the two is set.
 struct OutFile {
   std::string_view name;  // in the folder; of each run with the run's name and a point before it
   std::string_view summary;
-  std::string (*write)(const OutInput& input) = nullptr;
-  std::string (*write_run)(const OutRun& run) = nullptr;
+  WriteAll* write = nullptr;
+  WriteRun* write_run = nullptr;
   // Why this build cannot write it; empty: it can. Null: every build can.
   std::string_view (*why_not)() = nullptr;
 };

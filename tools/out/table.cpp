@@ -4,13 +4,10 @@
 
 namespace tidemark::tools {
 
-std::string report_html(const OutInput& input);
+WriteAll report_html;
 std::string_view why_no_report_html();
-std::string result_file(const OutInput& input);
-std::string trace_file(const OutRun& run);
-std::string snapshot_pickle(const OutRun& run);
-std::string snapshot_json(const OutRun& run);
-std::string timeline_file(const OutRun& run);
+WriteAll result_file;
+WriteRun trace_file, snapshot_pickle, snapshot_json, timeline_file;
 
 namespace {
 
