@@ -107,19 +107,31 @@ TEST_CASE("a planner with the bytes of keeping everything recomputes nothing") {
   CHECK(planned.referee(*placement).recompute_time > 0);
 }
 
-TEST_CASE("at equal budgets optimal takes no longer than the planners of chains and the rules") {
-  const StepToPlan planned(lower(support::gpt(4, 64, 4, 32, 2)));
-  const Planner optimal = planned.planner("optimal");
-  for (const char* name : {"greedy", "revolve", "rotor", "rotor+", "layered", "knapsack"}) {
-    const Planner other = planned.planner(name);
-    for (const double share : {0.2, 0.35, 0.5, 0.8}) {
-      INFO(name << " " << share);
-      const auto placement = other(planned.budget(share));
-      if (!placement || planned.referee(*placement).peak > planned.budget(share)) continue;
-      const auto best = optimal(planned.budget(share));
-      REQUIRE(best);
-      CHECK(planned.referee(*best).recompute_time <= planned.referee(*placement).recompute_time);
-      CHECK(best->bound.value() <= planned.referee(*placement).recompute_time);
+TEST_CASE(
+    "at equal budgets optimal takes no longer than any other planner, in every architecture") {
+  std::vector<StepGraph> steps;
+  steps.push_back(lower(support::gpt(4, 64, 4, 32, 2)));
+  steps.push_back(lower(support::llama(4, 64, 4, 2, 96, 32, 2)));
+  for (StepGraph& graph : support::small_steps()) steps.push_back(std::move(graph));
+  int number = 0;
+  for (StepGraph& graph : steps) {
+    const StepToPlan planned(std::move(graph));
+    ++number;
+    const Planner optimal = planned.planner("optimal");
+    for (const std::string& name : planners()) {
+      // Fronts of blocks of many small ops take long, and optimal has looked at these two.
+      if (number > 2 && (name == "layered" || name == "rotor+")) continue;
+      const Planner other = planned.planner(name);
+      for (const double share : {0.2, 0.35, 0.5, 0.8}) {
+        INFO("step " << number << ", " << name << " " << share);
+        const auto placement = other(planned.budget(share));
+        if (!placement || planned.referee(*placement).peak > planned.budget(share)) continue;
+        const auto best = optimal(planned.budget(share));
+        REQUIRE(best);
+        CHECK(planned.referee(*best).peak <= planned.budget(share));
+        CHECK(planned.referee(*best).recompute_time <= planned.referee(*placement).recompute_time);
+        if (best->bound) CHECK(*best->bound <= planned.referee(*placement).recompute_time);
+      }
     }
   }
 }
