@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graph/policies/policy.hpp"
+#include "graph/remat/ask_again.hpp"
 
 namespace tidemark {
 
@@ -15,9 +16,12 @@ Planner plan_dtr(const PlannerInput& input) {
   const remat::DtrScore score = remat::kDtrScores[row].score;
   const remat::Problem& problem = input.step.problem;
   return [&problem, score](std::int64_t budget) -> std::optional<Placement> {
-    remat::DtrResult result = remat::dtr(problem, budget, score);
-    if (!result.sequence) return std::nullopt;
-    return Placement{std::move(*result.sequence)};
+    auto result = remat::within_budget(
+        problem, budget,
+        [&](std::int64_t bytes) { return remat::dtr(problem, bytes, score).sequence; },
+        [](const auto& sequence) -> const remat::Sequence& { return sequence; });
+    if (!result) return std::nullopt;
+    return Placement{std::move(*result)};
   };
 }
 

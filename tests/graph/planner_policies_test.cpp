@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +86,64 @@ TEST_CASE("every planner's step finds what it reads, within its budget, in every
         const remat::Verdict verdict = planned.referee(*placement);
         REQUIRE(verdict.valid());
         if (find_policy(name)->plans_for_budget()) CHECK(verdict.peak <= planned.budget(share));
+        const auto ops =
+            remat::sequence_of(planned.graph, planned.graph, planned.step, placement->sequence);
+        support::check_replay(planned.graph, remat::replay(planned.graph, ops));
+      }
+    }
+  }
+}
+
+LoweringInput random_input(std::mt19937& random) {
+  const auto pick = [&](std::initializer_list<std::int64_t> of) {
+    return of.begin()[random() % of.size()];
+  };
+  const std::int64_t heads = pick({1, 2, 4}), hidden = heads * pick({4, 6, 16});
+  LoweringInput input =
+      support::gpt(pick({1, 2, 3, 5}), hidden, heads, pick({2, 5, 16}), pick({1, 3}));
+  input.model.architecture = static_cast<Architecture>(random() % 4);
+  if (input.model.architecture == Architecture::kLlama) {
+    input.model.kv_heads = pick({1, heads});
+    input.model.ffn = pick({3, 40});
+  }
+  const bool gpt = input.model.architecture == Architecture::kGpt;
+  if (!gpt && input.model.architecture != Architecture::kGpt2) input.model.dropout = false;
+  if (gpt || input.model.architecture == Architecture::kLlama) {
+    input.kernels.attention =
+        random() % 2 == 0 ? Kernels::Attention::kFlash : Kernels::Attention::kEager;
+  }
+  input.training.micro_batches = pick({1, 1, 2});
+  input.training.precision = static_cast<Precision>(random() % 4);
+  return input;
+}
+
+TEST_CASE("every policy of tensors makes a step with ops run again, on 200 random ones") {
+  std::mt19937 random(5);
+  for (int number = 0; number < 200; ++number) {
+    const LoweringInput input = random_input(random);
+    const StepToPlan planned(lower(input));
+    for (const Policy& policy : policies()) {
+      INFO("step " << number << ", " << policy.name);
+      const auto options = support::preset_options(policy);
+      // Segments are played as the framework plays them, with ops of its own, and held to its
+      // traces.
+      if (policy.segments != nullptr) continue;
+      // Fronts of blocks take most of the time.
+      const bool fronts = policy.name == "layered" || policy.name == "rotor" ||
+                          policy.name == "rotor+" || policy.name == "optimal" ||
+                          policy.name == "hybrid";
+      if (fronts && number % 8 != 0) continue;
+      if (policy.drops != nullptr) {
+        const remat::Drops drops = policy.drops(planned.graph, {input.model.layers, options});
+        support::check_replay(
+            planned.graph, remat::replay(planned.graph, remat::sequence_of(planned.graph, drops)));
+      } else if (!policy.slow) {
+        const auto budget = planned.budget(static_cast<double>(random() % 100) / 100);
+        const auto placement = planned.place(policy.name, options, budget);
+        if (!placement) continue;
+        const remat::Verdict verdict = planned.referee(*placement);
+        REQUIRE(verdict.valid());
+        if (policy.plans_for_budget()) CHECK(verdict.peak <= budget);
         const auto ops =
             remat::sequence_of(planned.graph, planned.graph, planned.step, placement->sequence);
         support::check_replay(planned.graph, remat::replay(planned.graph, ops));
