@@ -38,7 +38,7 @@ constexpr DerivativeRule kCheckpointRule = {"checkpoint", replay_and_go_back};
 
 }  // namespace
 
-Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant,
+Value checkpoint(const Value& x, std::vector<Value> constants, const Checkpointing& how,
                  PieceFunction function) {
   Tape& tape = x.tape();
   const std::uint32_t id = static_cast<std::uint32_t>(tape.checkpoints().size());
@@ -46,7 +46,8 @@ Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant,
   Checkpoint& piece = tape.checkpoints().back();
   piece.function = std::move(function);
   piece.constants = std::move(constants);
-  if (!reentrant) {
+  piece.early_stop = how.early_stop;
+  if (!how.reentrant) {
     piece.input = x;  // held by the closure until the piece's last saved tensor is gone
     tape.graph().tensors[x->storage].saved = true;
     tape.graph().saves.push_back(
@@ -79,6 +80,8 @@ void replay_checkpoint(Tape& tape, std::uint32_t id) {
   piece.replayed = true;
   SavedTensorHooks hooks;
   hooks.replay = true;
+  if (piece.early_stop) hooks.stop_after = piece.places.size();
+  bool last_op_runs = true;
   {
     const GradientMode on(tape, true);
     SavedTensorHooks* const hooks_before = std::exchange(tape.hooks, &hooks);
@@ -86,7 +89,12 @@ void replay_checkpoint(Tape& tape, std::uint32_t id) {
     const std::int16_t layer = tape.layer;
     const Module module = tape.module;
     const std::size_t nodes_before = tape.nodes().size();
-    piece.function(piece.input, piece.constants);
+    try {
+      piece.function(piece.input, piece.constants);
+    } catch (const StopRecomputation& stop) {
+      last_op_runs = stop.last_op_runs;
+    }
+    if (!last_op_runs) tape.take_back_last_op();
     tape.nodes().resize(nodes_before);
     tape.layer = layer;
     tape.module = module;

@@ -4,13 +4,15 @@
 #include <functional>
 #include <vector>
 
+#include "graph/model.hpp"
 #include "graph/tape.hpp"
 
 namespace tidemark {
 
 // Keeps x, runs `function` without keeping what it saves, replays it in backward.
-// `constants` are other tensor arguments (masks, rotary tables): the checkpoint holds them.
-Value checkpoint(const Value& x, std::vector<Value> constants, bool reentrant,
+// What else is in `how` but the segments counts. `constants` are other tensor arguments (masks,
+// rotary tables): the checkpoint holds them.
+Value checkpoint(const Value& x, std::vector<Value> constants, const Checkpointing& how,
                  PieceFunction function);
 
 // Runs a non-reentrant checkpoint's function again and hands each waiting node what it saves.

@@ -312,6 +312,7 @@ class Lowering {
 
   StepGraph finish() {
     StepGraph graph = tape_.finish();
+    graph.dropout_runs_once = input_.checkpointing.keep_dropout;
     sort_into_categories(graph);
     count_model_flops(graph);
     return graph;

@@ -98,6 +98,8 @@ struct Segment {
 struct Checkpointing {
   std::vector<Segment> segments;  // disjoint, ascending; blocks outside keep what they save
   bool reentrant = true;          // which of the two PyTorch implementations
+  bool early_stop = true;         // of the other one: replays no further than backward needs
+  bool keep_dropout = false;      // where single tensors are recomputed: not what dropout made
 };
 
 enum class StepKind : std::uint8_t {

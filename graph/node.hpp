@@ -43,11 +43,11 @@ struct Node {
   std::array<TensorMeta, kMostEdges> inputs{};  // shape and dtype that the gradient must get
   std::array<Value, kMostSaved> saved{};
   std::array<std::int64_t, Shape::kMost> numbers{};  // whatever else the rule wrote down
-  Layout layout;                          // one layout that the rule wrote down
-  Gradients gradients;                    // the engine's input buffer, by output
-  std::int32_t dependencies = 0;          // gradients still to come
-  std::uint32_t recompute = kNoNode;      // the checkpoint that must run before `saved` is read
-  std::uint32_t checkpoint = kNoNode;     // whose arguments it keeps until it has run
+  Layout layout;                                     // one layout that the rule wrote down
+  Gradients gradients;                               // the engine's input buffer, by output
+  std::int32_t dependencies = 0;                     // gradients still to come
+  std::uint32_t recompute = kNoNode;   // the checkpoint that must run before `saved` is read
+  std::uint32_t checkpoint = kNoNode;  // whose arguments it keeps until it has run
   std::uint8_t input_count = 0;
   std::uint8_t output_count = 0;
   std::uint8_t saved_count = 0;
@@ -60,7 +60,7 @@ struct Node {
 // A tensor in which gradients end.
 struct Leaf {
   Value tensor;
-  bool parameter = false;  // else the detached input of a checkpoint's replay
+  bool parameter = false;        // else the detached input of a checkpoint's replay
   bool gradient_leaves = false;  // something else takes its gradient once it is complete
   Value gradient;
   Value incoming;  // the engine's buffer
@@ -77,6 +77,7 @@ struct SavedTensorHooks {
     std::uint8_t slot;
   };
   bool replay = false;
+  std::size_t stop_after = 0;          // replay: ends with that many caught; 0: as the piece ends
   std::uint32_t checkpoint = kNoNode;  // forward: which checkpoint the nodes wait for
   std::vector<Place> places;           // forward
   std::vector<Value> caught;           // replay

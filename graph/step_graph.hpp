@@ -67,6 +67,7 @@ struct StepGraph {
   std::vector<std::string> names;
   std::int64_t parameter_count = 0;  // elements, extra_parameters included
   Flops model_flops;                 // matmuls of forward and backward, without recompute
+  bool dropout_runs_once = false;    // nothing may run its ops again
 
   std::size_t op_count() const { return ops.size() - 1; }
   const Op& op(OpId id) const { return ops[index(id)]; }

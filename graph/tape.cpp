@@ -9,6 +9,10 @@ namespace tidemark {
 
 namespace {
 
+bool among(const std::vector<TensorId>& rows, std::uint32_t first, TensorId tensor) {
+  return std::find(rows.begin() + first, rows.end(), tensor) != rows.end();
+}
+
 bool keep_alive_needed(std::uint32_t last_touch, std::size_t op) { return last_touch != op; }
 
 }  // namespace
@@ -271,6 +275,44 @@ Node* Tape::differentiate(const DerivativeRule& rule, std::initializer_list<cons
   return &node;
 }
 
+bool Tape::last_op_writes(TensorId tensor) const {
+  const Op& op = graph_.ops.back();
+  return among(graph_.outputs, op.first_output, tensor) ||
+         among(graph_.updated, op.first_updated, tensor);
+}
+
+void Tape::take_back_last_op() {
+  const Op op = graph_.ops.back();
+  const OpId gone = last_op();
+  std::vector<TensorId> used(graph_.inputs.begin() + op.first_input, graph_.inputs.end());
+  used.insert(used.end(), graph_.held.begin() + op.first_held, graph_.held.end());
+  ensure(graph_.updated.size() == op.first_updated, "an op that did not run has updated nothing");
+  for (std::size_t i = graph_.outputs.size(); i-- > op.first_output;) {
+    ensure(index(graph_.outputs[i]) + 1 == graph_.tensors.size(), "what it made came last");
+    ensure(storage_owners_.back() == 0, "nobody holds what an op that did not run has made");
+    graph_.tensors.pop_back();
+    storage_owners_.pop_back();
+    last_touch_.pop_back();
+  }
+  graph_.inputs.resize(op.first_input);
+  graph_.held.resize(op.first_held);
+  graph_.outputs.resize(op.first_output);
+  graph_.ops.pop_back();
+  for (const TensorId t : used) {
+    const std::uint32_t storage = index(t);
+    if (storage >= graph_.tensors.size()) continue;  // its own
+    const bool touched =
+        last_op_writes(t) || among(graph_.inputs, graph_.ops.back().first_input, t);
+    last_touch_[storage] = touched ? index(last_op()) : kNoIndex;
+    if (graph_.tensors[storage].last_use != gone) continue;
+    graph_.tensors[storage].last_use = last_op();
+    if (!touched) graph_.held.push_back(t);
+  }
+  for (auto save = graph_.saves.rbegin(); save != graph_.saves.rend() && save->op == gone; ++save) {
+    save->op = last_op();
+  }
+}
+
 void Tape::save(Node& node, const Value& x) {
   ensure(node.saved_count < kMostSaved, "a node saves at most six tensors");
   const std::uint8_t slot = node.saved_count++;
@@ -283,6 +325,8 @@ void Tape::save(Node& node, const Value& x) {
   if (hooks != nullptr) {
     if (hooks->replay) {
       hooks->caught.push_back(alias_of(x, x.layout()));
+      if (hooks->caught.size() == hooks->stop_after)
+        throw StopRecomputation{last_op_writes(TensorId{x->storage})};
     } else {
       if (node.checkpoint == kNoNode) ++checkpoints_[hooks->checkpoint].nodes_waiting;
       node.recompute = hooks->checkpoint;

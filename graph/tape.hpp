@@ -35,6 +35,7 @@ struct Checkpoint {
   PieceFunction function;
   Value input;
   std::vector<Value> constants;
+  bool early_stop = false;
   std::vector<SavedTensorHooks::Place> places;  // non-reentrant: who waits for the replay
   std::uint32_t nodes_waiting = 0;              // nodes whose run the arguments must outlive
   bool replayed = false;
@@ -46,6 +47,13 @@ struct Work {
   Flops flops{};
   std::int64_t m = 0, n = 0, k = 0, batch = 0;
   std::int32_t kernels = 1;
+};
+
+// Thrown where a replay has caught all that backward needs, as the framework does it
+// (torch/utils/checkpoint.py, _StopRecomputationError). What a derivative reads of an op's inputs
+// is saved before its kernel is launched: `last_op_runs` says whether that of the last op was.
+struct StopRecomputation {
+  bool last_op_runs = true;
 };
 
 class Tape {
@@ -99,6 +107,8 @@ class Tape {
   std::deque<Checkpoint>& checkpoints() { return checkpoints_; }
   // Forgets the graph and the checkpoints of a pass whose backward has run.
   void forget_pass();
+  // The last op did not run after all: nobody holds anything that it made.
+  void take_back_last_op();
   bool sole_owner(const Value& x) const;  // nobody else holds this tensor or its storage
   OpId last_op() const { return OpId(static_cast<std::uint32_t>(graph_.ops.size()) - 1); }
 
@@ -118,6 +128,7 @@ class Tape {
   TensorRecord* new_record();
   void drop_storage(std::uint32_t storage);
   void note_operand(const Layout& layout);
+  bool last_op_writes(TensorId tensor) const;
 
   Kernels kernels_;
   Layout first_operand_;  // of the last op, if it is elementwise; rank -1: none yet

@@ -133,6 +133,7 @@ class Loader {
     run.checkpoint_policy = std::move(choice.policy);
     run.checkpoint_options = std::move(choice.options);
     run.checkpointing = std::move(choice.checkpointing);
+    run.keep_last = choice.keep_last;
     if (run.training.sequence == 0) {
       run.training.sequence = std::min(run.model.max_positions, kDefaultSequence);
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "graph/policies/policy.hpp"
 #include "scenarios/tree.hpp"
 
 namespace tidemark::scenarios {
@@ -20,7 +21,7 @@ bool moves_parameters(const RunSpec& run) {
 
 bool moves_anything(const RunSpec& run) {
   return run.offload.moves_states() || run.offload.moves_gradients() || moves_parameters(run) ||
-         run.offload.activations.to != ActivationOffload::To::kGpu;
+         run.offload.activations.to != ActivationOffload::To::kGpu || policy_moves_activations(run);
 }
 
 struct Row {
@@ -98,7 +99,7 @@ constexpr auto kRows = std::to_array<Row>({
      [](const RunSpec& r) {
        return r.offload.transport.ssd_path == Transport::SsdPath::kDirect &&
               r.offload.activations.to != ActivationOffload::To::kSsd &&
-              r.offload.parameters.to != ParameterOffload::To::kSsd;
+              !policy_moves_activations(r) && r.offload.parameters.to != ParameterOffload::To::kSsd;
      },
      "ssd_path: neither activations nor parameters are on the SSD",
      "activations: ssd, or parameters: ssd"},
@@ -125,6 +126,13 @@ constexpr auto kRows = std::to_array<Row>({
               !r.offload.moves_states() && !r.offload.moves_gradients();
      },
      "gradients_leave: no gradients leave the GPU", "optimizer: host or ssd"},
+    {"activations",
+     [](const RunSpec& r) {
+       return policy_moves_activations(r) &&
+              r.offload.activations.to != ActivationOffload::To::kGpu;
+     },
+     "activations: the checkpoint policy chooses which of them move",
+     "leave it out, or another policy: optimal"},
     {"parameters",
      [](const RunSpec& r) {
        return moves_parameters(r) && (!r.offload.updates_on_cpu() || r.offload.fraction != 1);
@@ -136,6 +144,11 @@ constexpr auto kRows = std::to_array<Row>({
 });
 
 }  // namespace
+
+bool policy_moves_activations(const RunSpec& run) {
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  return policy != nullptr && policy->moves;
+}
 
 void check_offload(const RunSpec& run, const Value& tree, Diagnostics& diagnostics) {
   for (const Row& row : kRows) {

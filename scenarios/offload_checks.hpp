@@ -6,6 +6,9 @@
 
 namespace tidemark::scenarios {
 
+// The checkpoint policy chooses which activations move, by simulation.
+bool policy_moves_activations(const RunSpec& run);
+
 // Refuses keys of `offload` that say nothing, or contradict others; `tree` is the run's, for the
 // places.
 void check_offload(const RunSpec& run, const Value& tree, Diagnostics& diagnostics);

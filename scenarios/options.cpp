@@ -216,6 +216,20 @@ constexpr auto kCheckpointOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kFlag,
      .preset = "true",
      .text = "which of PyTorch's two implementations"},
+    {.name = "early_stop",
+     .kind = OptionKind::kFlag,
+     .preset = "true",
+     .text = "without reentrant: a replay ends where all that backward reads is there "
+             "(torch.utils.checkpoint.set_checkpoint_early_stop)"},
+    {.name = "keep_last",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "the last segment keeps everything: its replay would follow its forward at once"},
+    {.name = "keep_dropout",
+     .kind = OptionKind::kFlag,
+     .preset = "false",
+     .text = "where single tensors are recomputed: what dropout made is kept, and no state of the "
+             "generator is needed to draw it again"},
 });
 
 constexpr auto kSections = std::to_array<Section>({

@@ -210,7 +210,12 @@ void write_policy_options(Writer& writer, const RunSpec& run) {
   const Policy* policy = find_policy(run.checkpoint_policy);
   ensure(policy != nullptr, "the loader should have refused an unknown policy");
   // Where it is as by default it is left out: other policies may be laid over this one.
-  if (policy->segments != nullptr && !run.checkpointing.reentrant) writer.write("reentrant", false);
+  if (policy->segments != nullptr && !run.checkpointing.reentrant) {
+    writer.write("reentrant", false);
+    if (!run.checkpointing.early_stop) writer.write("early_stop", false);
+  }
+  if (run.keep_last) writer.write("keep_last", true);
+  if (run.checkpointing.keep_dropout) writer.write("keep_dropout", true);
   for (std::size_t i = 0; i < run.checkpoint_options.size(); ++i) {
     const PolicyOption& option = run.checkpoint_options[i];
     const OptionKind kind = policy->options[i].kind;

@@ -29,6 +29,7 @@ struct RunSpec {
   Checkpointing checkpointing;
   std::string checkpoint_policy = "none";
   std::vector<PolicyOption> checkpoint_options;  // the policy's own, in the order of its table
+  bool keep_last = false;  // the last segment was left out of checkpointing.segments
   Offload offload;
   Machine machine;
   AllocatorChoice allocator;

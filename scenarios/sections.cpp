@@ -73,6 +73,25 @@ AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics) {
   return choice;
 }
 
+// Keys that say nothing for the policy.
+void check_knobs(const Policy& policy, const OptionValues& values, Diagnostics& diagnostics) {
+  const auto refuse = [&](std::string_view key, const std::string& why) {
+    if (values.stated(key))
+      diagnostics.error(values.mark(key), std::string(key) + ": " + why, "leave it out");
+  };
+  const std::string name = "the policy " + in_quotes(policy.name);
+  if (policy.segments == nullptr) {
+    for (const std::string_view key : {"reentrant", "early_stop", "keep_last"}) {
+      refuse(key, name + " recomputes single tensors and replays no segments");
+    }
+    return;
+  }
+  refuse("keep_dropout", name + " replays whole segments, with the same random numbers");
+  if (values.flag("reentrant")) {
+    refuse("early_stop", "a reentrant checkpoint replays its whole segment");
+  }
+}
+
 CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
                                  Diagnostics& diagnostics) {
   const Value mapping = expand_short_form(section, "checkpoint");
@@ -81,6 +100,9 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
   CheckpointChoice choice;
   choice.policy = values.text("policy");
   choice.checkpointing.reentrant = values.flag("reentrant");
+  choice.checkpointing.early_stop = values.flag("early_stop");
+  choice.keep_last = values.flag("keep_last");
+  choice.checkpointing.keep_dropout = values.flag("keep_dropout");
 
   const Policy* policy = find_policy(choice.policy);
   if (policy == nullptr) {
@@ -93,12 +115,7 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
   }
   const OptionValues own(reader, policy->options);
   reader.finish();
-  if (policy->segments == nullptr && values.stated("reentrant")) {
-    diagnostics.error(values.mark("reentrant"),
-                      "reentrant: the policy " + in_quotes(choice.policy) +
-                          " recomputes single tensors and replays no segments",
-                      "leave it out");
-  }
+  check_knobs(*policy, values, diagnostics);
   for (const OptionSpec& option : policy->options) {
     const bool optional = option.preset.empty() && !own.stated(option.name);
     if (!own.has(option.name) && !optional) return choice;  // reported
@@ -106,7 +123,16 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
                               own.names(option.name), own.number(option.name)});
   }
   if (layers > 0 && policy->segments != nullptr) {
-    choice.checkpointing.segments = policy->segments({layers, choice.options});
+    std::vector<Segment>& segments = choice.checkpointing.segments;
+    segments = policy->segments({layers, choice.options});
+    if (values.flag("keep_last")) {
+      if (!segments.empty() && segments.back().last == layers) {
+        segments.pop_back();
+      } else {
+        diagnostics.error(values.mark("keep_last"),
+                          "keep_last: the last block keeps everything anyway", "leave it out");
+      }
+    }
   }
   return choice;
 }

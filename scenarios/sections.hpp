@@ -36,6 +36,7 @@ struct CheckpointChoice {
   std::string policy;
   std::vector<PolicyOption> options;
   Checkpointing checkpointing;
+  bool keep_last = false;
 };
 CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
                                  Diagnostics& diagnostics);

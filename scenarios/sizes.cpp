@@ -7,6 +7,7 @@
 #include "graph/dtype.hpp"
 #include "graph/lower.hpp"
 #include "graph/offload/strategy.hpp"
+#include "scenarios/offload_checks.hpp"
 
 namespace tidemark::scenarios {
 namespace {
@@ -55,7 +56,7 @@ Int128 moves(const RunSpec& run) {
   constexpr std::int64_t kMostSavedABlock = 64;  // larger than a size; no architecture has more
   const Int128 visits = (run.model.layers + 2) * run.training.micro_batches;
   Int128 moves = 0;
-  if (run.offload.activations.to != ActivationOffload::To::kGpu) {
+  if (run.offload.activations.to != ActivationOffload::To::kGpu || policy_moves_activations(run)) {
     moves += visits * kMostSavedABlock * 4;
   }
   if (run.offload.parameters.to != ParameterOffload::To::kGpu) moves += visits * 6;
@@ -75,7 +76,9 @@ double seconds_of_moves(const RunSpec& run, double alive, double parameters) {
   const auto add = [&](double bytes, bool ssd) {
     time += bytes / host + (ssd ? bytes / drive : 0);
   };
-  if (run.offload.activations.to != ActivationOffload::To::kGpu) {
+  if (policy_moves_activations(run)) {
+    add(2 * alive * passes, true);
+  } else if (run.offload.activations.to != ActivationOffload::To::kGpu) {
     add(2 * alive * passes, run.offload.activations.to == ActivationOffload::To::kSsd);
   }
   if (run.offload.parameters.to != ParameterOffload::To::kGpu) {

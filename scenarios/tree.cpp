@@ -38,6 +38,13 @@ bool has_row(std::span<const OptionSpec> options, std::string_view key) {
   return std::ranges::find(options, key, &OptionSpec::name) != options.end();
 }
 
+// Of the keys that are not the policies' own.
+bool says_nothing(const Policy& policy, std::string_view key) {
+  if (key == "keep_dropout") return policy.segments != nullptr;
+  const bool of_segments = key == "reentrant" || key == "early_stop" || key == "keep_last";
+  return of_segments && policy.segments == nullptr;
+}
+
 // Options of the policy that was there, where another one is laid over it that has none of that
 // name. Others stay, so that what nobody knows is still reported.
 void drop_options_of_other_policy(Value& merged, const Value& over) {
@@ -48,7 +55,7 @@ void drop_options_of_other_policy(Value& merged, const Value& over) {
   const Policy* after = find_policy(is->text);
   if (before == nullptr || after == nullptr) return;
   std::erase_if(merged.entries, [&](const Entry& entry) {
-    if (entry.key == "reentrant") return after->segments == nullptr;
+    if (says_nothing(*after, entry.key)) return true;
     return has_row(before->options, entry.key) && !has_row(after->options, entry.key);
   });
 }

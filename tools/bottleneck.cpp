@@ -65,6 +65,18 @@ std::string_view pace(const Report& report) {
   return "";
 }
 
+// ", with 1.25 ms that nothing reads and 9.1 ms of the last segment, right after its forward"
+std::string waste(const Report& report) {
+  std::string text;
+  const auto add = [&](SimTime time, std::string_view what) {
+    if (time == SimTime(0)) return;
+    text += fmt::format("{} {} {}", text.empty() ? ", with" : " and", format_time(time), what);
+  };
+  add(report.waste.unread, "that nothing reads");
+  add(report.waste.last_segment, "of the last segment, right after its forward");
+  return text;
+}
+
 std::string holdup(const Report& report) {
   const auto worst = std::ranges::max_element(report.stalls);
   if (seconds(*worst) > kWorthNaming * seconds(report.step_time)) {
@@ -78,7 +90,7 @@ std::string holdup(const Report& report) {
       "the GPU computes {} of the step: matmuls {}, kernels bound by HBM or launches {}",
       share(report.compute_busy, report), share(report.matmul, report), share(streams, report));
   if (report.recompute.count() > 0) {
-    text += fmt::format("; recompute is {}", share(report.recompute, report));
+    text += fmt::format("; recompute is {}{}", share(report.recompute, report), waste(report));
   }
   return text;
 }

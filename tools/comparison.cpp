@@ -26,6 +26,7 @@ namespace tidemark::tools {
 namespace {
 
 constexpr int kBudgetsOfRange = 8;
+constexpr std::uint32_t kTightestBlocks = 2;
 
 // Some ways to write a policy: its options without the budget of HBM, "" for those of its preset.
 std::vector<std::string> wordings(std::string_view name) {
@@ -51,9 +52,20 @@ class Bound {
       if (buffer.tier == Tier::kHbm && buffer.initial && buffer.persistent) fixed_ += buffer.bytes;
     }
     if (const auto chain = remat::chain_of_blocks(problem_.problem)) {
-      bound_.emplace(problem_.problem, *chain);
+      bound_.emplace(problem_.problem, *chain, kTightestBlocks);
     }
     passes_ = base.training.micro_batches;
+    rate_out_ = base.machine.pcie.d2h;
+    // Nothing of it comes before the op where memory is tightest, which is one of the last two
+    // blocks' backward or in front of it.
+    for (const SimTime time : times) after_ += time;
+    const remat::Problem& problem = problem_.problem;
+    for (remat::OpIndex i = 0; i < problem.op_count(); ++i) {
+      const remat::Op& op = problem.op(i);
+      const bool later = op.backward && op.block != remat::kNone &&
+                         op.block + kTightestBlocks < problem.block_count();
+      if (!later) after_ = after_ - SimTime(op.cost);
+    }
   }
 
   std::optional<SimTime> operator()(Bytes peak) const {
@@ -63,11 +75,36 @@ class Bound {
     return SimTime(*least * passes_);
   }
 
+  // With activations that move, of a step that takes `base_time` without. What a schedule takes
+  // longer, x, is at least what it recomputes for, and until the op where memory is tightest no
+  // more can have left than PCIe carries in the time until then, which is at most x longer too:
+  //   x >= bound(peak + rate * (time until then + x)),  a pass
+  std::optional<SimTime> with_moves(Bytes peak, SimTime base_time) const {
+    if (!bound_) return std::nullopt;
+    const SimTime until = base_time - std::min(base_time, after_);
+    const auto holds = [&](std::int64_t x) {
+      const Int128 time = (until + SimTime(x)).count();
+      const auto left = static_cast<std::int64_t>(time * rate_out_.count / 1'000'000'000'000 + 1);
+      const auto least = bound_->relaxed(peak.count - fixed_.count + left);
+      return least && *least * passes_ <= x;
+    };
+    std::int64_t low = 0, high = 1;
+    if (holds(low)) return SimTime(0);
+    while (!holds(high)) high *= 2;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (holds(middle) ? high : low) = middle;
+    }
+    return SimTime(low);
+  }
+
  private:
   Steps steps_;
   remat::StepProblem problem_;
   Bytes fixed_;
   std::int64_t passes_ = 1;
+  Bandwidth rate_out_;  // of PCIe
+  SimTime after_{};
   std::optional<remat::CutBound> bound_;
 };
 
@@ -184,7 +221,10 @@ std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base
     for (const LinkKind link : {LinkKind::kPcieH2d, LinkKind::kPcieD2h}) {
       row.moved += row.report.traffic[static_cast<std::size_t>(link)];
     }
-    row.bound = bound(row.report.tier(Tier::kHbm).peak_reserved);
+    const Bytes peak = row.report.tier(Tier::kHbm).peak_reserved;
+    const PlacementNote* note = row.report.placement ? &*row.report.placement : nullptr;
+    const bool moves = note != nullptr && note->to_host + note->to_ssd > Bytes(0);
+    row.bound = moves ? bound.with_moves(peak, base_report.step_time) : bound(peak);
     rows.push_back(std::move(row));
   }
   mark_front(rows);

@@ -49,8 +49,8 @@ struct Compared {
   SimTime over{};       // what this step takes longer
   Flops recomputed;     // of matmuls and attention
   Bytes moved;          // over PCIe, both ways
-  // Without transfers of activations no schedule whose HBM stays within this one's peak recomputes
-  // for less time; nothing: there is none.
+  // No schedule whose HBM stays within this one's peak recomputes for less time; where this one
+  // moves activations, none that may move them, too, takes less longer. Nothing: there is none.
   std::optional<SimTime> bound;
   bool on_front = false;  // no other policy here needs no more memory and no more time
 };

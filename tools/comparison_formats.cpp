@@ -72,7 +72,8 @@ std::string comparison_text(const std::string& title, std::span<const Compared> 
   for (const std::string& line : wrap(
            "time: beside a step that keeps everything. recomp and bound: of the time in which that "
            "one computes; no schedule whose HBM stays within a row's peak recomputes for less than "
-           "its bound. *: no other row needs no more memory and no more time. Policies with a "
+           "its bound; of a row that moves activations it is what none takes longer, whatever it "
+           "moves. *: no other row needs no more memory and no more time. Policies with a "
            "budget plan by an estimate of memory, corrected by simulation.",
            kWidth)) {
     out += line + "\n";

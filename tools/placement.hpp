@@ -1,31 +1,16 @@
 #pragma once
 // Checkpoint policies that plan an order of ops. Those that plan for a budget plan by a proxy of a
-// step's memory, so the budget that they are given is corrected by simulation: a search for the
-// largest proxy budget whose plan stays within the budget of HBM as it is simulated, in the first
-// and in later steps, with temporaries and the allocator's rounding.
-//
-//   simulated peak = proxy's peak + an offset that changes little from plan to plan
-//
-// The next proxy budget is what the last plan's offset leaves of the budget; where that leads
-// nowhere new, the middle between what fits and what does not.
+// step's memory, so the budget that they are given is corrected by simulation.
 
 #include <memory>
 #include <optional>
 
 #include "graph/policies/policy.hpp"
 #include "scenarios/scenario.hpp"
-#include "tools/placement_note.hpp"
+#include "tools/placement_trials.hpp"
 #include "tools/steps.hpp"
 
 namespace tidemark::tools {
-
-// Steps of a run without recomputation and what planners see of them: for all policies alike.
-struct PlanningBase {
-  StepGraph first, steady;
-  remat::StepProblem step;  // of `steady`
-};
-
-std::shared_ptr<const PlanningBase> planning_base(const scenarios::RunSpec& run);
 
 // One policy with one set of options, for any number of budgets; several threads may use it.
 class Placer {

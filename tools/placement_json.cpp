@@ -13,7 +13,9 @@ nlohmann::ordered_json placement_json(const PlacementNote& note) {
           {"method", note.method.empty() ? Json(nullptr) : Json(note.method)},
           {"recompute_s", seconds(note.recompute)},
           {"bound_s", note.bound ? Json(seconds(*note.bound)) : Json(nullptr)},
-          {"gap", gap ? Json(*gap) : Json(nullptr)}};
+          {"gap", gap ? Json(*gap) : Json(nullptr)},
+          {"moved_to_host_bytes", note.to_host.count},
+          {"moved_to_ssd_bytes", note.to_ssd.count}};
 }
 
 }  // namespace tidemark::tools

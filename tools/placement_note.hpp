@@ -18,6 +18,7 @@ struct PlacementNote {
   // Of all passes of a step, as the planner counts time.
   SimTime recompute{};
   std::optional<SimTime> bound;  // no plan within `proxy` recomputes for less; nothing: not known
+  Bytes to_host, to_ssd;         // activations that a step moves there, by a policy that moves some
   double planning_seconds = 0;   // of the machine that planned: differs from run to run
 
   // How far the plan may be from the best, as a share of what it recomputes.

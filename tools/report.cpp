@@ -164,6 +164,7 @@ void describe_time(const scenarios::RunSpec& run, const PlayedStep& step,
     report.matmul += result.records[index(i)].finish - result.records[index(i)].start;
   }
   report.recompute = account.recompute;
+  report.waste = recompute_waste(graph, step.program, run.checkpointing.segments, run.model.layers);
   report.stalls = account.stalled;
   report.traffic = result.moved;
   report.critical_path = limits_of(graph, step.program, result, run.machine.gpu);

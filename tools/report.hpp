@@ -24,6 +24,7 @@
 #include "tools/analysis/limits.hpp"
 #include "tools/placement_note.hpp"
 #include "tools/profile.hpp"
+#include "tools/recompute_waste.hpp"
 #include "tools/remedies.hpp"
 
 namespace tidemark::tools {
@@ -101,8 +102,9 @@ struct Report {
 
   std::array<TierReport, kTierCount> tiers{};  // indexed by Tier
   SimTime compute_busy{};
-  SimTime matmul{};     // of compute_busy: matmul and attention kernels
-  SimTime recompute{};  // of compute_busy
+  SimTime matmul{};      // of compute_busy: matmul and attention kernels
+  SimTime recompute{};   // of compute_busy
+  RecomputeWaste waste;  // of recompute, of whole segments
   std::array<SimTime, sim::kStallCauseCount> stalls{};  // indexed by StallCause
   ByResource critical_path{};                           // of step_time, to which it adds up
   UpdatePace update_pace{};                             // of the CPU

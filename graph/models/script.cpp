@@ -50,12 +50,18 @@ Value Script::project(const Value& x, const Value& w, const Value& bias) {
 Value Script::drop(const Value& x) { return model.dropout ? dropout(x) : x; }
 
 Value Script::run_segment(Segment segment, const Value& x, const std::vector<Value>& constants) {
+  const bool leaves_autocast = autocast() && tape.phase == Phase::kRecompute;
   Value y = x;
-  for (std::int64_t i = segment.first; i < segment.last; ++i) {
-    tape.layer = static_cast<std::int16_t>(i);
-    y = block(i, y, constants);
+  try {
+    for (std::int64_t i = segment.first; i < segment.last; ++i) {
+      tape.layer = static_cast<std::int16_t>(i);
+      y = block(i, y, constants);
+    }
+  } catch (const StopRecomputation&) {
+    if (leaves_autocast) forget_weight_copies();
+    throw;
   }
-  if (autocast() && tape.phase == Phase::kRecompute) forget_weight_copies();
+  if (leaves_autocast) forget_weight_copies();
   return y;
 }
 
@@ -66,7 +72,7 @@ Value Script::run_blocks(Value x, const std::vector<Value>& constants) {
     tape.layer = static_cast<std::int16_t>(i);
     if (next < segments.size() && segments[next].first == i) {
       const Segment segment = segments[next++];
-      x = checkpoint(x, constants, input.checkpointing.reentrant,
+      x = checkpoint(x, constants, input.checkpointing,
                      [this, segment](const Value& h, const std::vector<Value>& extra) {
                        return run_segment(segment, h, extra);
                      });

@@ -16,21 +16,39 @@ namespace {
 
 using To = ActivationOffload::To;
 
-// All tensors of a pass are on the host when its forward has ended, and none when its backward has.
+// All tensors of a pass are where they go when its forward has ended, and none when its backward
+// has. What finds no room stays.
 std::vector<SavedTensor> with_room(const std::vector<SavedTensor>& tensors, const StepGraph& graph,
-                                   Bytes pool) {
+                                   Bytes on_ssd_first, std::optional<Bytes> most, To to) {
   const std::vector<Visit> walk = visits(graph);
   std::vector<SavedTensor> taken;
   std::uint32_t pass = kNoIndex;
-  Bytes used;
-  for (const SavedTensor& x : tensors) {
-    if (std::exchange(pass, walk[x.visit].start) != walk[x.visit].start) used = Bytes(0);
+  Bytes first, rest;  // of this pass
+  for (SavedTensor x : tensors) {
+    if (std::exchange(pass, walk[x.visit].start) != walk[x.visit].start) first = rest = Bytes(0);
     const Bytes bytes = graph.tensor(x.tensor).bytes;
-    if (used + bytes > pool) continue;
-    used += bytes;
+    if (first + bytes <= on_ssd_first) {
+      first += bytes;
+      x.to = To::kSsd;
+    } else if (!most || rest + bytes <= *most) {
+      rest += bytes;
+      x.to = to;
+    } else {
+      continue;
+    }
     taken.push_back(x);
   }
   return taken;
+}
+
+// Of what goes where `to` says.
+std::optional<Bytes> most_of(const ActivationOffload& options) {
+  std::optional<Bytes> most;
+  if (options.most.count > 0) most = options.most;
+  if (options.to == To::kHost && options.pool.count > 0) {
+    most = std::min(most.value_or(options.pool), options.pool);
+  }
+  return most;
 }
 
 class ActivationTransfers {
@@ -38,14 +56,13 @@ class ActivationTransfers {
   ActivationTransfers(Mover& mover, const ActivationOffload& options,
                       const std::vector<SavedTensor>& chosen, const Stays& stays)
       : mover_(mover),
-        options_(options),
+        synchronous_(options.synchronous),
         chosen_(chosen),
         stays_(stays),
         kept_(chosen.size(), kNoBuffer),
         out_(chosen.size(), kNoInstance) {
-    if (options.to == To::kSsd) {
-      staging_.emplace(options.pool.count > 0 ? options.pool : kStagingPool);
-    }
+    const Bytes pool = options.to == To::kSsd ? options.pool : Bytes(0);
+    if (std::ranges::any_of(chosen, on_ssd)) staging_.emplace(pool.count > 0 ? pool : kStagingPool);
   }
 
   // In the order in which they are issued, which is that of the streams.
@@ -74,6 +91,8 @@ class ActivationTransfers {
   }
 
  private:
+  static bool on_ssd(const SavedTensor& x) { return x.to == To::kSsd; }
+
   const Tensor& tensor(const SavedTensor& x) const { return mover_.graph().tensor(x.tensor); }
 
   std::string name(const SavedTensor& x, const char* way) const {
@@ -88,12 +107,12 @@ class ActivationTransfers {
   void add_out(std::size_t row) {
     const SavedTensor& x = chosen_[row];
     const Tensor& what = tensor(x);
-    if (options_.to == To::kSsd && mover_.direct()) return store_directly(row);
+    if (on_ssd(x) && mover_.direct()) return store_directly(row);
     const InstanceId copy = mover_.copy_out(what.bytes, name(x, " to the host"), what.layer);
     mover_.after(copy, x.saved);
     mover_.use(copy, stays_.buffer_of_stay(x.tensor, 0));
     InstanceId last = copy;
-    if (options_.to == To::kHost) {
+    if (!on_ssd(x)) {
       kept_[row] = buffer(x, Tier::kHost, what.category);
       mover_.use(copy, kept_[row]);
     } else {
@@ -104,15 +123,15 @@ class ActivationTransfers {
       pass_staging(x, copy, last);
     }
     out_[row] = last;
-    if (options_.synchronous) mover_.before(OpId{index(x.saved) + 1}, last);
+    if (synchronous_) mover_.before(OpId{index(x.saved) + 1}, last);
   }
 
   void add_in(std::size_t row) {
     const SavedTensor& x = chosen_[row];
     const Tensor& what = tensor(x);
-    if (options_.to == To::kSsd && mover_.direct()) return fetch_directly(row);
+    if (on_ssd(x) && mover_.direct()) return fetch_directly(row);
     std::optional<InstanceId> read;
-    if (options_.to == To::kSsd) {
+    if (on_ssd(x)) {
       read = mover_.read_to_fetch(what.bytes, name(x, " from the SSD"), what.layer);
       mover_.after(*read, x.fetch_after);
       mover_.depend(*read, out_[row]);
@@ -138,7 +157,7 @@ class ActivationTransfers {
     mover_.after(out_[row], x.saved);
     mover_.use(out_[row], stays_.buffer_of_stay(x.tensor, 0));
     mover_.use(out_[row], kept_[row]);
-    if (options_.synchronous) mover_.before(OpId{index(x.saved) + 1}, out_[row]);
+    if (synchronous_) mover_.before(OpId{index(x.saved) + 1}, out_[row]);
   }
 
   void fetch_directly(std::size_t row) {
@@ -160,7 +179,7 @@ class ActivationTransfers {
   }
 
   Mover& mover_;
-  const ActivationOffload& options_;
+  const bool synchronous_;
   const std::vector<SavedTensor>& chosen_;
   const Stays& stays_;
   std::vector<BufferId> kept_;   // by row of chosen_: on the host, or on the SSD
@@ -180,9 +199,7 @@ std::vector<SavedTensor> choose_activations(const StepGraph& graph,
   if (options.when == ActivationOffload::When::kFitsInWindow) {
     chosen = fit_in_windows(chosen, graph, starts, copy_times(builder, paths, options.to));
   }
-  if (options.to == To::kHost && options.pool.count > 0) {
-    chosen = with_room(chosen, graph, options.pool);
-  }
+  chosen = with_room(chosen, graph, options.ssd_first, most_of(options), options.to);
   for (const SavedTensor& x : chosen) {
     const std::array<Stay, 2> parts{Stay{graph.tensor(x.tensor).producer, x.last_forward},
                                     Stay{x.first_backward, x.last_backward}};

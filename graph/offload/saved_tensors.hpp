@@ -19,6 +19,7 @@ struct SavedTensor {
   OpId last_backward{};     // the last op for which a node keeps it
   std::uint32_t visit = 0;  // of first_backward
   OpId fetch_after{};       // it may come back once that op has finished
+  ActivationOffload::To to = ActivationOffload::To::kHost;
 };
 
 // Those that `options` moves, in the order in which they are saved. Parameters, inputs, constants

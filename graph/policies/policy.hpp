@@ -80,6 +80,8 @@ struct Policy {
   DropsFn* drops = nullptr;             // null: none
   PlannerFn* planner = nullptr;         // null: none
   bool slow = false;                    // plans for seconds to minutes: only where it is asked for
+  // What it keeps may also move to the host or the SSD; a search by simulation says how much.
+  bool moves = false;
 
   // Of HBM: the first option. Planners without one pay no heed to the budget that they are given.
   bool plans_for_budget() const {

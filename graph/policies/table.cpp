@@ -89,6 +89,17 @@ constexpr auto kLayeredOptions = std::to_array<OptionSpec>({
      .text = "along the convex hull of each block's front: faster to plan, a little worse"},
 });
 
+constexpr auto kDestinations = std::to_array<Names>({"any", "host", "ssd"});
+
+constexpr auto kHybridOptions = std::to_array<OptionSpec>({
+    {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
+    {.name = "to",
+     .kind = OptionKind::kChoice,
+     .preset = "any",
+     .choices = kDestinations,
+     .text = "where activations may move; any: to the SSD what the host has no room for"},
+});
+
 constexpr auto kUniformOptions = std::to_array<OptionSpec>({
     {.name = "n",
      .kind = OptionKind::kInteger,
@@ -199,6 +210,10 @@ constexpr auto kPolicies = std::to_array<Policy>({
      nullptr, plan_rotor_plus},
     {"optimal", "the best plan for a budget: of none, layered, rotor+, segments and revolve",
      kBudgetOptions, nullptr, nullptr, plan_optimal},
+    {"hybrid",
+     "keep, recompute, or move to the host or the SSD: optimal's plans with as much moved as a "
+     "budget asks for, the fastest as simulated (Capuchin, POFO)",
+     kHybridOptions, nullptr, nullptr, plan_optimal, false, true},
 #ifdef TIDEMARK_HAS_CBC
     {"ilp",
      "an integer program for a budget: the whole schedule of steps up to 60 ops (Checkmate), else "

@@ -139,7 +139,9 @@ std::vector<bool> droppable(const StepGraph& graph) {
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
     if (tensor.initial() || tensor.persistent()) continue;
-    may[i] = graph.op(tensor.producer).phase == Phase::kForward;
+    const Op& producer = graph.op(tensor.producer);
+    may[i] = producer.phase == Phase::kForward &&
+             !(graph.dropout_runs_once && producer.kind == OpKind::kDropout);
   }
   // Written later by anything but forward, or read before it is written: not to be had again.
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {

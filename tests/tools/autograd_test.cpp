@@ -68,7 +68,8 @@ scenarios::RunSpec run_of(const Row& row) {
       "strategies: [{name: only}]\n";
   if (row.at("checkpoint_n") != "0") {
     text += "checkpoint: {policy: every-n, n: " + row.at("checkpoint_n") +
-            ", reentrant: " + row.at("checkpoint_reentrant") + "}\n";
+            (row.at("checkpoint_reentrant") == "true" ? ", reentrant: true}\n"
+                                                      : ", reentrant: false, early_stop: false}\n");
   }
   const auto source =
       std::make_shared<const scenarios::Source>(scenarios::Source{row.at("name"), std::move(text)});

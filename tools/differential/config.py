@@ -38,6 +38,7 @@ class Config:
     keep_gradients: bool
     checkpoint_every: int
     reentrant: bool
+    early_stop: bool
 
 
 CHOICES = {
@@ -96,6 +97,7 @@ def parse(document):
         keep_gradients=kernels.pop("zero_grad", "set_to_none") == "keep",
         checkpoint_every=_every(checkpoint),
         reentrant=checkpoint.pop("reentrant", True),
+        early_stop=checkpoint.pop("early_stop", torch_version != "1.13"),
     )
     del model["hidden"], model["heads"]
     for section, rest in document.items():

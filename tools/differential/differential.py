@@ -56,7 +56,8 @@ def describe(document):
     changed = [f"{key}={kernels[key]}" for key, values in draw.options(
         model["architecture"]).items() if kernels[key] != values[0]]
     if checkpoint["policy"] != "none":
-        changed.append(f"every {checkpoint['n']}" + ("" if checkpoint["reentrant"] else " again"))
+        changed.append(f"every {checkpoint['n']}" + ("" if checkpoint["reentrant"] else " again")
+                       + (" early stop" if checkpoint.get("early_stop") else ""))
     return (f"{model['architecture']:5} L{model['layers']} h{model['hidden']} a{model['heads']} "
             f"s{training['sequence']} b{training['micro_batch']}x{training['micro_batches']} "
             f"{training['precision']} {' '.join(changed)}")

@@ -58,6 +58,8 @@ def draw(seed, architectures):
     checkpoint = {"policy": "none", "reentrant": rng.choice([True, False])}
     if every:
         checkpoint.update(policy="every-n", n=every)
+    if not checkpoint["reentrant"]:
+        checkpoint["early_stop"] = rng.choice([True, False])
     return {"model": model, "training": training, "kernels": kernels, "checkpoint": checkpoint}
 
 
@@ -68,6 +70,8 @@ def smaller(document):
         other[section][key] = value
         if section == "checkpoint" and key == "policy":
             other["checkpoint"].pop("n", None)
+        if section == "checkpoint" and key == "reentrant":
+            other["checkpoint"].pop("early_stop", None)
         model = other["model"]
         if key in ("heads", "head_dim"):
             model["hidden"] = model["heads"] * model["head_dim"]

@@ -106,6 +106,8 @@ Json rank_json(const Report& report) {
            {{"busy_s", seconds(report.compute_busy)},
             {"matmul_s", seconds(report.matmul)},
             {"recompute_s", seconds(report.recompute)},
+            {"recompute_unread_s", seconds(report.waste.unread)},
+            {"recompute_last_segment_s", seconds(report.waste.last_segment)},
             {"stall_s", std::move(stalls)}}},
           {"traffic_bytes", std::move(traffic)},
           {"days_to_rated_writes", positive_or_null(report.days_to_rated_writes)}};

@@ -209,6 +209,11 @@ std::string placement_text(const Report& run) {
     text += fmt::format(", no plan under {}: {:.1f} % of it at most are too much",
                         format_time(*note.bound), 100 * note.gap().value_or(0));
   }
+  const auto moved = [&](Bytes bytes, const char* where) {
+    if (bytes.count > 0) text += fmt::format(", moves {} to the {}", format_bytes(bytes), where);
+  };
+  moved(note.to_host, "host");
+  moved(note.to_ssd, "SSD");
   return text;
 }
 

@@ -167,6 +167,9 @@ Json rank() {
             {{"busy_s", seconds_of("kernels ran")},
              {"matmul_s", seconds_of("of busy_s: matmul and attention kernels")},
              {"recompute_s", seconds_of("of busy_s")},
+             {"recompute_unread_s", seconds_of("of recompute_s: nothing reads what that makes")},
+             {"recompute_last_segment_s",
+              seconds_of("of recompute_s: of the last segment, replayed right after its forward")},
              {"stall_s", each(sim::kStallCauseNames, seconds_of(""),
                               "why the GPU stood still; with busy_s it adds up to step_time_s")}},
             "the GPU's stream of kernels")},
@@ -225,7 +228,9 @@ Json placement() {
                  {"method", or_none(text("which planner the policy took, where it has several"))},
                  {"recompute_s", seconds_of("of the plan, as the planner counts it")},
                  {"bound_s", or_none(seconds_of("no plan within the budget recomputes for less"))},
-                 {"gap", or_none(real("(recompute_s - bound_s) / recompute_s"))}},
+                 {"gap", or_none(real("(recompute_s - bound_s) / recompute_s"))},
+                 {"moved_to_host_bytes", whole("of activations, in a step, by the policy hybrid")},
+                 {"moved_to_ssd_bytes", whole("likewise")}},
                 "how a policy that plans for a budget came to its plan");
 }
 

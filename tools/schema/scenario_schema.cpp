@@ -182,7 +182,8 @@ class ScenarioSchema {
     for (const Policy& policy : policies()) {
       Schema allowed = Schema::array();
       for (const OptionSpec& row : scenarios::options_of("checkpoint")) {
-        const bool idle = row.name == "reentrant" && policy.segments == nullptr;
+        const bool of_tensors = row.name == "keep_dropout";
+        const bool idle = row.name != "policy" && of_tensors == (policy.segments != nullptr);
         if (!idle) allowed.push_back(row.name);
       }
       Schema values = Schema::object();

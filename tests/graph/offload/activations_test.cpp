@@ -180,6 +180,31 @@ TEST_CASE("a pool on the host has room for the tensors that are saved first, pas
   CHECK(moved(9'999_B) == 0_B);
 }
 
+TEST_CASE("what is saved first goes to the SSD, what comes next to the host, the rest stays") {
+  BlockStep step;
+  step.passes = 2;  // x0, x1, x2 of 10,000 bytes in each
+  step.build();
+  Offload offload = activations(kHost);
+  const auto check = [&](Bytes first, Bytes most, Bytes ssd, Bytes host) {
+    BlockStep copy = step;
+    offload.activations.ssd_first = first;
+    offload.activations.most = most;
+    const Program program = plan(copy.graph, {}, offload, test::round_machine());
+    CHECK(bytes_of(program, Stream::kNvmeWrite) == ssd);
+    CHECK(bytes_of(program, Stream::kNvmeFetch) == ssd);
+    CHECK(bytes_of(program, Stream::kCopyOut) == ssd + host);
+    CHECK(bytes_of(program, Stream::kFetch) == ssd + host);
+    CHECK(bytes_of(program, Tier::kSsd, Category::kActivations) == ssd);
+    CHECK(bytes_of(program, Tier::kHost, Category::kActivations) == host);
+    CHECK(bytes_of(program, Tier::kHost, Category::kStaging) == 2 * ssd);  // out and in
+  };
+  check(10'000_B, 10'000_B, 20'000_B, 20'000_B);
+  check(10'000_B, 20'000_B, 20'000_B, 40'000_B);
+  check(9'999_B, 10'000_B, 0_B, 20'000_B);
+  check(29'999_B, 9'999_B, 40'000_B, 0_B);
+  check(0_B, 0_B, 0_B, 60'000_B);
+}
+
 TEST_CASE("in the waiting form the op after the save waits too") {
   BlockStep step = BlockStep{}.build();
   Offload offload = activations(GENERATE(kHost, kSsd));

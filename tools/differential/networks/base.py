@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+import early_stop
 import parts
 
 
@@ -40,7 +41,10 @@ class Network(nn.Module):
                 return self.run_stretch(first, last, h, rest)
 
             with self.watch.at(f"layer{first}"):
-                x = checkpoint(stretch, x, *shared, use_reentrant=self.config.reentrant)
+                if self.config.early_stop and not self.config.reentrant:
+                    x = early_stop.checkpoint(stretch, x, *shared)
+                else:
+                    x = checkpoint(stretch, x, *shared, use_reentrant=self.config.reentrant)
             self.watch.label_backward(x, f"layer{last - 1}")
         return x
 
@@ -50,10 +54,12 @@ class Network(nn.Module):
 
     def run_stretch(self, first, last, x, shared):
         with self.watch.segment() as replayed:
-            for i in range(first, last):
-                x = self.run_block(i, x, shared)
-            if replayed:
-                self.precision.forget()  # the replay has an autocast context of its own
+            try:
+                for i in range(first, last):
+                    x = self.run_block(i, x, shared)
+            finally:
+                if replayed:
+                    self.precision.forget()  # the replay has an autocast context of its own
         return x
 
     def loss(self, logits, labels):

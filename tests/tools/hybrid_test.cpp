@@ -1,0 +1,153 @@
+// The policy hybrid: keep, recompute or move, chosen together.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/load.hpp"
+#include "tests/support/catch.hpp"
+#include "tools/comparison.hpp"
+#include "tools/evaluate.hpp"
+
+using namespace tidemark;
+using namespace tidemark::tools;
+
+namespace {
+
+// Blocks that save from 1 to some 10 MB a tensor.
+std::string small(const std::string& hardware, const std::string& rest) {
+  return "model: {architecture: gpt, layers: 6, hidden: 512, heads: 8, vocab: 500, "
+         "max_positions: 512}\n"
+         "training: {micro_batch: 4, sequence: 512, micro_batches: 2}\n"
+         "kernels: {optimizer: fused}\n"
+         "hardware: {base: a100-80gb-sxm, runtime: {context: 0 B, workspace: 0 B}" +
+         hardware + "}\n" + rest + "strategies: [{name: one}]\n";
+}
+
+Report report_of(const std::string& hardware, const std::string& rest) {
+  return evaluate(scenarios::load(std::make_shared<const scenarios::Source>(
+                                      scenarios::Source{"small.yaml", small(hardware, rest)}))
+                      .runs.front());
+}
+
+std::string within(const std::string& policy, Bytes budget, const std::string& more = "") {
+  return "checkpoint: {policy: " + policy + ", budget: " + std::to_string(budget.count) + " B" +
+         more + "}\n";
+}
+
+Bytes peak_of(const Report& report) { return report.tier(Tier::kHbm).peak_reserved; }
+
+std::vector<Bytes> budgets_of(const std::string& hardware) {
+  const Bytes everything = peak_of(report_of(hardware, ""));
+  const Bytes least = peak_of(report_of(hardware, within("optimal", 1_B)));
+  std::vector<Bytes> budgets;
+  for (const int eighths : {1, 4, 7}) {
+    budgets.emplace_back(least.count + (everything.count - least.count) / 8 * eighths);
+  }
+  return budgets;
+}
+
+std::string machine(const std::string& pcie, const std::string& host = "64 GB") {
+  return ", host: {issue: 0 s, capacity: " + host + "}, pcie: {h2d: " + pcie + ", d2h: " + pcie +
+         ", both: " + pcie + "}";
+}
+
+}  // namespace
+
+TEST_CASE("hybrid is never slower than recomputing alone or moving alone within its budget") {
+  std::size_t faster_than_both = 0;
+  for (const std::string rate : {"2 GB/s", "12 GB/s", "50 GB/s"}) {
+    const std::string hardware = machine(rate);
+    std::vector<Report> moving;
+    for (int share = 1; share <= 16; ++share) {
+      for (const char* when : {"always", "fits_in_window"}) {
+        moving.push_back(report_of(
+            hardware, "offload: {activations: {to: host, pool: " + std::to_string(share * 16) +
+                          " MB, when: " + when + "}}\n"));
+      }
+    }
+    for (const Bytes budget : budgets_of(hardware)) {
+      CAPTURE(rate, budget.count);
+      const Report hybrid = report_of(hardware, within("hybrid", budget));
+      REQUIRE(hybrid.placement->met);
+      CHECK(peak_of(hybrid) <= budget);
+      const Report alone = report_of(hardware, within("optimal", budget));
+      REQUIRE(alone.placement->met);
+      CHECK(hybrid.step_time <= alone.step_time);
+      bool faster = hybrid.step_time < alone.step_time;
+      for (const Report& other : moving) {
+        if (peak_of(other) > budget) continue;
+        CHECK(hybrid.step_time <= other.step_time);
+        faster = faster && hybrid.step_time < other.step_time;
+      }
+      faster_than_both += faster ? 1 : 0;
+    }
+  }
+  CHECK(faster_than_both >= 3);
+}
+
+TEST_CASE(
+    "over a link without cost hybrid recomputes nothing, over a hopeless one it moves nothing") {
+  const std::string fast =
+      ", pcie: {h2d: 100 TB/s, d2h: 100 TB/s, both: 200 TB/s, latency: 0 s}, host: {bandwidth: "
+      "1000 TB/s, capacity: 64 GB, issue: 0 s}";
+  const std::string slow = machine("1 MB/s");
+  const Report keeps = report_of(fast, "");
+  const Bytes budget(peak_of(keeps).count * 8 / 10);
+  const Report moves = report_of(fast, within("hybrid", budget));
+  REQUIRE(moves.placement->met);
+  CHECK(moves.recompute == SimTime(0));
+  CHECK(moves.placement->to_host > Bytes(0));
+  // The launches of copies are all that is left.
+  CHECK(moves.step_time <= keeps.step_time + keeps.step_time / 1000);
+
+  const Report hybrid = report_of(slow, within("hybrid", budget));
+  const Report optimal = report_of(slow, within("optimal", budget));
+  CHECK(hybrid.step_time == optimal.step_time);
+  CHECK(hybrid.placement->to_host == Bytes(0));
+  CHECK(hybrid.placement->to_ssd == Bytes(0));
+}
+
+TEST_CASE("what the host has no room for goes to the SSD, and only where it may") {
+  const std::string hardware = machine("50 GB/s");
+  const Bytes budget = budgets_of(hardware)[1];
+  const Report roomy = report_of(hardware, within("hybrid", budget));
+  REQUIRE(roomy.placement->met);
+  const Bytes moved = roomy.placement->to_host;
+  REQUIRE(moved > Bytes(20'000'000));
+  CHECK(roomy.placement->to_ssd == Bytes(0));
+
+  const Bytes there = report_of(hardware, "").tier(Tier::kHost).peak;
+  const std::string half = std::to_string(there.count + moved.count / 4) + " B";  // of a pass
+  const std::string drive =
+      ", ssd: {read: 60 GB/s, write: 60 GB/s, sustained: 60 GB/s, both: 120 GB/s, latency: 1 us}";
+  const Report both = report_of(machine("50 GB/s", half) + drive,
+                                "offload: {ssd_path: direct}\n" + within("hybrid", budget));
+  REQUIRE(both.placement->met);
+  CHECK(both.fits());
+  CHECK(both.placement->to_host > Bytes(0));
+  CHECK(both.placement->to_ssd > Bytes(0));
+
+  const Report to_ssd = report_of(hardware, within("hybrid", budget, ", to: ssd"));
+  REQUIRE(to_ssd.placement->met);
+  CHECK(to_ssd.placement->to_host == Bytes(0));
+}
+
+TEST_CASE("the bound of rows that move activations is below what they take longer") {
+  scenarios::RunSpec base =
+      scenarios::load(std::make_shared<const scenarios::Source>(
+                          scenarios::Source{"small.yaml", small(machine("25 GB/s"), "")}))
+          .runs.front();
+  const std::vector<std::string> names{"hybrid", "optimal"};
+  const auto rows = policies_to_compare(base, names, budgets_of(machine("25 GB/s")));
+  std::vector<scenarios::RunSpec> runs;
+  for (const ComparedPolicy& row : rows) runs.push_back(row.run);
+  std::size_t moving = 0;
+  for (const Compared& row : compare(base, evaluate(base), rows, evaluate_all(runs))) {
+    REQUIRE(row.bound.has_value());
+    CHECK(*row.bound <= row.over);
+    moving += row.moved > Bytes(0) ? 1 : 0;
+  }
+  CHECK(moving >= 2);
+}

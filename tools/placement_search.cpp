@@ -1,0 +1,135 @@
+#include "tools/placement_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "graph/remat/referee.hpp"
+
+namespace tidemark::tools {
+namespace {
+
+constexpr int kMostSimulations = 15;
+constexpr std::int64_t kSteps = 16384;  // the search ends at this share of the range of budgets
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The search for one budget.
+class Search {
+ public:
+  Search(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run)
+      : base_(base), problem_(base.step.problem), planner_(planner), run_(run) {
+    note_.budget = budget_of(run);
+  }
+
+  void find() {
+    const std::int64_t everything = remat::referee(problem_, remat::keep_everything(problem_)).peak;
+    low_ = remat::needs_at_least(problem_).bytes - 1;
+    high_ = everything + 1;
+    const std::int64_t least_step = std::max<std::int64_t>((high_ - low_) / kSteps, 1);
+    std::int64_t proxy = everything;
+    while (note_.simulations < kMostSimulations && high_ - low_ > least_step) {
+      const std::optional<std::int64_t> next = attempt(proxy);
+      if (next && *next > low_ && *next < high_) {
+        proxy = *next;
+      } else if (done_) {
+        break;
+      } else {
+        proxy = low_ + (high_ - low_) / 2;
+      }
+    }
+  }
+
+  FoundPlan found() && {
+    note_.planning_seconds = seconds_;
+    return {found_ ? *std::move(found_) : remat::keep_everything(problem_), time_, note_};
+  }
+
+ private:
+  // Plans for `proxy`, simulates, narrows the range; what to try next, or nothing.
+  std::optional<std::int64_t> attempt(std::int64_t proxy) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto placement = planner_(proxy);
+    seconds_ += seconds_since(begin);
+    if (!placement) {
+      low_ = proxy;
+      return std::nullopt;
+    }
+    const auto same = std::ranges::find(played_, placement->sequence, &Played::sequence);
+    if (same != played_.end()) {
+      (same->peak <= note_.budget ? low_ : high_) = proxy;
+      return std::nullopt;
+    }
+    const Steps steps = steps_of(base_, run_, placement->sequence, nullptr);
+    const auto [peak, host, ssd, time, room] = try_out(run_, steps);
+    ++note_.simulations;
+    played_.push_back({placement->sequence, peak});
+    const remat::Verdict verdict = remat::referee(problem_, placement->sequence);
+    const std::int64_t next = verdict.peak + (note_.budget - peak).count;
+    const bool met = peak <= note_.budget;
+    offer(*std::move(placement), proxy, verdict, peak, time);
+    if (met) {
+      low_ = proxy;
+      // A plan for what the budget leaves was offered just now.
+      done_ = next <= proxy || verdict.recompute_time == 0;
+      return next;
+    }
+    high_ = proxy;
+    return next;
+  }
+
+  void offer(Placement placement, std::int64_t proxy, const remat::Verdict& verdict, Bytes peak,
+             SimTime time) {
+    const bool met = peak <= note_.budget;
+    const bool better = !found_                ? true
+                        : met != note_.met     ? met
+                        : met && time != time_ ? time < time_
+                                               : peak < note_.peak;
+    if (!better) return;
+    found_ = std::move(placement.sequence);
+    time_ = time;
+    note_.peak = peak;
+    note_.proxy = Bytes(proxy);
+    note_.met = met;
+    note_.method = std::string(placement.method);
+    note_.recompute = SimTime(verdict.recompute_time);
+    note_.bound.reset();
+    if (placement.bound) note_.bound = SimTime(*placement.bound);
+  }
+
+  struct Played {
+    remat::Sequence sequence;
+    Bytes peak;
+  };
+
+  const PlanningBase& base_;
+  const remat::Problem& problem_;
+  const Planner& planner_;
+  const scenarios::RunSpec& run_;
+  PlacementNote note_;
+  std::optional<remat::Sequence> found_;
+  SimTime time_{};
+  std::vector<Played> played_;
+  std::int64_t low_ = 0, high_ = 0;  // proxies: fits or has no plan; does not fit
+  bool done_ = false;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+Bytes budget_of(const scenarios::RunSpec& run) {
+  const Bytes stated(run.checkpoint_options.front().integer);
+  return stated.count == 0 ? run.machine.gpu.capacity : stated;
+}
+
+FoundPlan find_plan(const PlanningBase& base, const Planner& planner,
+                    const scenarios::RunSpec& run) {
+  Search search(base, planner, run);
+  search.find();
+  return std::move(search).found();
+}
+
+}  // namespace tidemark::tools

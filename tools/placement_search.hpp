@@ -1,0 +1,28 @@
+#pragma once
+// The search for the largest proxy budget whose plan stays within the budget of HBM as it is
+// simulated, in the first and in later steps, with temporaries and the allocator's rounding.
+//
+//   simulated peak = proxy's peak + an offset that changes little from plan to plan
+//
+// The next proxy budget is what the last plan's offset leaves of the budget; where that leads
+// nowhere new, the middle between what fits and what does not.
+
+#include "graph/policies/policy.hpp"
+#include "scenarios/scenario.hpp"
+#include "tools/placement_trials.hpp"
+
+namespace tidemark::tools {
+
+// Of HBM, as the run's policy states it; else what the GPU has.
+Bytes budget_of(const scenarios::RunSpec& run);
+
+struct FoundPlan {
+  remat::Sequence sequence;
+  SimTime time{};      // of the steady step
+  PlacementNote note;  // times of one pass
+};
+
+FoundPlan find_plan(const PlanningBase& base, const Planner& planner,
+                    const scenarios::RunSpec& run);
+
+}  // namespace tidemark::tools
