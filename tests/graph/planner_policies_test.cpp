@@ -17,50 +17,13 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/policy_options.hpp"
 #include "tests/support/replays.hpp"
+#include "tests/support/step_to_plan.hpp"
 
 namespace tidemark {
 namespace {
 
 using support::preset_options;
-
-// A step, as planners see it, with times that differ from op to op.
-struct StepToPlan {
-  explicit StepToPlan(StepGraph lowered) : graph(std::move(lowered)) {
-    std::vector<SimTime> times;
-    for (std::uint32_t i = 0; i < graph.op_count(); ++i) {
-      const Op& op = graph.ops[i];
-      times.emplace_back(1000 + op.flops.count / 100 + op.bytes_read.count +
-                         op.bytes_written.count);
-    }
-    step = remat::problem_of(graph, times);
-    everything = remat::referee(step.problem, remat::keep_everything(step.problem)).peak;
-    least = remat::needs_at_least(step.problem).bytes;
-  }
-
-  std::optional<Placement> place(std::string_view policy, std::vector<PolicyOption> options,
-                                 std::int64_t budget) const {
-    const Planner planner = find_policy(policy)->planner({graph, step, 0, options});
-    return planner(budget);
-  }
-  Planner planner(std::string_view policy) const {
-    const auto options = preset_options(*find_policy(policy));
-    return find_policy(policy)->planner({graph, step, 0, options});
-  }
-  std::optional<Placement> place(std::string_view policy, std::int64_t budget) const {
-    return place(policy, preset_options(*find_policy(policy)), budget);
-  }
-  remat::Verdict referee(const Placement& placement) const {
-    return remat::referee(step.problem, placement.sequence);
-  }
-  std::int64_t budget(double share) const {
-    return least + static_cast<std::int64_t>(share * static_cast<double>(everything - least));
-  }
-
-  StepGraph graph;
-  remat::StepProblem step;
-  std::int64_t everything = 0;  // bytes that keeping everything needs
-  std::int64_t least = 0;       // that any sequence needs
-};
+using support::StepToPlan;
 
 std::vector<std::string> planners() {
   std::vector<std::string> names;
@@ -124,30 +87,8 @@ TEST_CASE("every policy of tensors makes a step with ops run again, on 200 rando
     const StepToPlan planned(lower(input));
     for (const Policy& policy : policies()) {
       INFO("step " << number << ", " << policy.name);
-      const auto options = support::preset_options(policy);
-      // Segments are played as the framework plays them, with ops of its own, and held to its
-      // traces.
-      if (policy.segments != nullptr) continue;
-      // Fronts of blocks take most of the time.
-      const bool fronts = policy.name == "layered" || policy.name == "rotor" ||
-                          policy.name == "rotor+" || policy.name == "optimal" ||
-                          policy.name == "hybrid";
-      if (fronts && number % 8 != 0) continue;
-      if (policy.drops != nullptr) {
-        const remat::Drops drops = policy.drops(planned.graph, {input.model.layers, options});
-        support::check_replay(
-            planned.graph, remat::replay(planned.graph, remat::sequence_of(planned.graph, drops)));
-      } else if (!policy.slow) {
-        const auto budget = planned.budget(static_cast<double>(random() % 100) / 100);
-        const auto placement = planned.place(policy.name, options, budget);
-        if (!placement) continue;
-        const remat::Verdict verdict = planned.referee(*placement);
-        REQUIRE(verdict.valid());
-        if (policy.plans_for_budget()) CHECK(verdict.peak <= budget);
-        const auto ops =
-            remat::sequence_of(planned.graph, planned.graph, planned.step, placement->sequence);
-        support::check_replay(planned.graph, remat::replay(planned.graph, ops));
-      }
+      if (support::enumerates_fronts(policy) && number % 20 != 0) continue;
+      planned.check(policy, input.model.layers, static_cast<double>(random() % 100) / 100);
     }
   }
 }
