@@ -35,6 +35,14 @@ class RowErrors {
   double slope(std::size_t row, std::size_t parameter) const {
     return slopes_[row * chosen_.size() + parameter];
   }
+  TimingKind kind(std::size_t row) const { return rows_[row]->kind; }
+  // Whether any parameter moves the time of a row.
+  bool concerned(std::size_t row) const {
+    for (std::size_t c = 0; c < columns(); ++c) {
+      if (slope(row, c) != 0) return true;
+    }
+    return false;
+  }
   std::size_t rows() const { return rows_.size(); }
   std::size_t columns() const { return chosen_.size(); }
 

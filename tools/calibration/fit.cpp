@@ -1,10 +1,5 @@
-// Ceres solves (Levenberg-Marquardt with bounds); every row is a residual block of its own, so that
-// the loss weighs it alone. Residuals are in units of kNoise; parameters are logarithms, so that
-// steps are relative.
-
 #include "tools/calibration/fit.hpp"
 
-#include <ceres/ceres.h>
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -15,53 +10,20 @@
 #include "hardware/decimal.hpp"
 #include "scenarios/suggest.hpp"
 #include "tools/calibration/errors.hpp"
+#include "tools/calibration/solve.hpp"
 
 namespace tidemark::tools {
 namespace {
 
-// Timings of one kernel repeat within a few percent; the loss turns at this size, and grows with
-// the logarithm beyond (Cauchy).
-constexpr double kNoise = 0.03;
 // A combination of parameters whose change by 100 % moves the times by less than this on average
 // is not determined by them.
 constexpr double kLeastEffect = 0.02;
+// Far from where a search ends, a latency may hide behind a rate that is wrong. What the rows do
+// not tell anywhere, as of one size, has no effect at all; that is seen before the search. Steps
+// take too long to simulate for a search with figures that are left out in the end.
+constexpr double kLeastEffectAtStart = kLeastEffect / 20;
 constexpr double kLeastShare = 0.3;  // of a combination, for a parameter to be named
 constexpr std::size_t kRowsAParameter = 2;
-
-// Reads what RowErrors has evaluated for all rows at once.
-class RowCost final : public ceres::CostFunction {
- public:
-  RowCost(const RowErrors& errors, std::size_t row) : errors_(errors), row_(row) {
-    set_num_residuals(1);
-    mutable_parameter_block_sizes()->push_back(static_cast<int>(errors.columns()));
-  }
-
-  bool Evaluate(double const* const*, double* residuals, double** jacobians) const override {
-    residuals[0] = errors_.error(row_) / kNoise;
-    if (jacobians == nullptr || jacobians[0] == nullptr) return true;
-    for (std::size_t i = 0; i < errors_.columns(); ++i) {
-      jacobians[0][i] = errors_.slope(row_, i) / kNoise;
-    }
-    return true;
-  }
-
- private:
-  const RowErrors& errors_;
-  std::size_t row_;
-};
-
-class Prepare final : public ceres::EvaluationCallback {
- public:
-  Prepare(RowErrors& errors, const std::vector<double>& logarithms)
-      : errors_(errors), logarithms_(logarithms) {}
-  void PrepareForEvaluation(bool jacobians, bool moved) override {
-    errors_.evaluate(logarithms_.data(), jacobians, moved);
-  }
-
- private:
-  RowErrors& errors_;
-  const std::vector<double>& logarithms_;
-};
 
 Parameters choose(const Machine& base, std::span<const Timing> timings,
                   const std::vector<std::string>& keys) {
@@ -110,15 +72,61 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return text;
 }
 
-// Of all rows, with their errors; each weighed as the loss weighs it, where `weighed`.
+// By how much a change of a parameter by 100 % moves the times of all rows, on average.
+double effect_of(const RowErrors& rows, std::size_t column) {
+  double squares = 0;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    squares += rows.slope(row, column) * rows.slope(row, column);
+  }
+  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, rows.rows())));
+}
+
+// A rate that is beyond what something else lets through, such as DRAM, moves no time, and a search
+// would not find the way down from there: such ones are halved until they matter, if they ever do.
+void bring_into_effect(const Parameters& chosen, RowErrors& rows, std::vector<double>& logarithms) {
+  constexpr int kHalvings = 6;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const double before = logarithms[i];
+    for (int times = 0; times < kHalvings && effect_of(rows, i) < kLeastEffectAtStart; ++times) {
+      logarithms[i] = std::max(logarithms[i] - std::log(2), std::log(chosen[i]->least));
+      rows.evaluate(logarithms.data(), true);
+    }
+    if (effect_of(rows, i) >= kLeastEffectAtStart) continue;
+    logarithms[i] = before;
+    rows.evaluate(logarithms.data(), true);
+  }
+}
+
+// By kind: the deviation of normal noise of which half the rows lie within the middle |error|, at
+// least that of timings which repeat. A kind that the model misses by 10 % everywhere is heard.
+std::map<TimingKind, double> noise_of(const RowErrors& rows) {
+  std::map<TimingKind, std::vector<double>> errors;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    if (rows.concerned(row)) errors[rows.kind(row)].push_back(std::abs(rows.error(row)));
+  }
+  std::map<TimingKind, double> noise;
+  for (auto& [kind, of_kind] : errors) {
+    const auto middle = of_kind.begin() + static_cast<std::ptrdiff_t>(of_kind.size() / 2);
+    std::ranges::nth_element(of_kind, middle);
+    noise[kind] = std::max(kNoise, *middle / 0.6745);
+  }
+  return noise;
+}
+
+// Of all rows, with their errors; each weighed as the loss weighs it, where `weighed`, in units of
+// its kind's noise.
 Eigen::MatrixXd slopes_of(const RowErrors& rows, bool weighed, Eigen::VectorXd& errors) {
   const auto count = static_cast<Eigen::Index>(rows.rows());
   Eigen::MatrixXd slopes(count, static_cast<Eigen::Index>(rows.columns()));
   errors.resize(count);
+  std::map<TimingKind, double> noise = noise_of(rows);
   for (Eigen::Index i = 0; i < count; ++i) {
     const auto row = static_cast<std::size_t>(i);
     const double error = rows.error(row);
-    const double weight = weighed ? 1 / std::sqrt(1 + std::pow(error / kNoise, 2)) : 1;
+    double weight = 1;
+    if (weighed && rows.concerned(row)) {
+      weight = 1 / std::sqrt(1 + std::pow(error / noise[rows.kind(row)], 2));
+    }
     for (Eigen::Index c = 0; c < slopes.cols(); ++c) {
       slopes(i, c) = weight * rows.slope(row, static_cast<std::size_t>(c));
     }
@@ -129,11 +137,11 @@ Eigen::MatrixXd slopes_of(const RowErrors& rows, bool weighed, Eigen::VectorXd& 
 
 // The combination of parameters that changes least of what was measured, by column of `slopes`;
 // empty where even that one is determined.
-std::vector<double> undetermined(const Eigen::MatrixXd& slopes) {
+std::vector<double> undetermined(const Eigen::MatrixXd& slopes, double least_effect) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(slopes, Eigen::ComputeThinV);
   const Eigen::Index last = slopes.cols() - 1;
   const double effect = svd.singularValues()(last) / std::sqrt(static_cast<double>(slopes.rows()));
-  if (effect >= kLeastEffect) return {};
+  if (effect >= least_effect) return {};
   const Eigen::VectorXd column = svd.matrixV().col(last);
   return {column.data(), column.data() + column.size()};
 }
@@ -173,36 +181,6 @@ std::vector<double> start_of(const Machine& base, const Parameters& chosen) {
   return logarithms;
 }
 
-// Moves `logarithms` to where they explain the rows best.
-void solve(const Parameters& chosen, RowErrors& errors, bool steps,
-           std::vector<double>& logarithms) {
-  Prepare prepare(errors, logarithms);
-  ceres::Problem::Options shared;
-  shared.evaluation_callback = &prepare;
-  ceres::Problem problem(shared);
-  for (std::size_t row = 0; row < errors.rows(); ++row) {
-    problem.AddResidualBlock(new RowCost(errors, row), new ceres::CauchyLoss(1.0),
-                             logarithms.data());
-  }
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    problem.SetParameterLowerBound(logarithms.data(), static_cast<int>(i),
-                                   std::log(chosen[i]->least));
-    problem.SetParameterUpperBound(logarithms.data(), static_cast<int>(i),
-                                   std::log(chosen[i]->most));
-  }
-  ceres::Solver::Options solver;
-  solver.linear_solver_type = ceres::DENSE_QR;
-  solver.num_threads = 1;  // one order of summation
-  solver.max_num_iterations = steps ? 50 : 200;
-  // Measured times are not known to a millionth, and each further iteration simulates every step.
-  solver.function_tolerance = steps ? 1e-6 : 1e-9;
-  if (steps) solver.parameter_tolerance = 1e-5;
-  solver.logging_type = ceres::SILENT;
-  ceres::Solver::Summary summary;
-  ceres::Solve(solver, &problem, &summary);
-  if (!summary.IsSolutionUsable()) throw FitError("no solution: " + summary.message);
-}
-
 std::string kinds_of(const Parameter& parameter) {
   std::string text;
   for (const TimingKind kind : parameter.kinds) {
@@ -226,7 +204,60 @@ void check_enough(const Parameters& chosen, std::size_t rows, std::size_t held_o
       held_out > 0 ? fmt::format(" ({} more are kept back: --hold-out)", held_out) : "", wanted));
 }
 
+// "31 of 38 rows are farther off than 20 %, the middle one by 73 %"
+std::string far_off_text(std::vector<double> errors, std::size_t far, const std::string& of) {
+  std::ranges::sort(errors);
+  return fmt::format("{} of {} {}rows stay farther off than {:.0f} %, the middle one by {:.0f} %",
+                     far, errors.size(), of, kFarOff * 100, errors[errors.size() / 2] * 100);
+}
+
+// Refuses what explains less than half of the rows, and less than half of a kind's where a figure
+// of theirs would have to go farther than it may.
+void check_explained(const Machine& base, const Parameters& chosen, const RowErrors& rows,
+                     const std::vector<const Timing*>& used,
+                     const std::vector<double>& logarithms) {
+  std::map<TimingKind, std::vector<double>> kinds;
+  std::vector<double> all;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    if (!rows.concerned(row)) continue;
+    all.push_back(std::abs(std::exp(rows.error(row)) - 1));
+    kinds[used[row]->kind].push_back(all.back());
+  }
+  const auto far = [](const std::vector<double>& errors) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(errors, [](double error) { return error > kFarOff; }));
+  };
+  const Machine machine = machine_of(base, chosen, logarithms.data());
+  for (const auto& [kind, errors] : kinds) {
+    if (2 * far(errors) <= errors.size()) continue;
+    std::string bounds;
+    for (const Parameter* parameter : chosen) {
+      const bool theirs = std::ranges::find(parameter->kinds, kind) != parameter->kinds.end();
+      if (!theirs || !at_bound(*parameter, parameter->get(machine))) continue;
+      bounds += fmt::format("{}{} {}", bounds.empty() ? "" : ", ", parameter->key,
+                            parameter->text(machine));
+    }
+    if (bounds.empty()) continue;
+    const std::string of = fmt::format("{} ", kTimingKindNames[static_cast<std::size_t>(kind)]);
+    throw FitError(fmt::format(
+        "{} with figures as far as they may go ({}): the machine that was measured is too "
+        "different from {}. Start from one that is more like it (--hardware), see whether the "
+        "times have the right units, or fit others only: --fit",
+        far_off_text(errors, far(errors), of), bounds, base.gpu.name));
+  }
+  if (2 * far(all) <= all.size()) return;
+  throw FitError(fmt::format(
+      "{}, so the figures explain too little of what was measured. Start from a machine that is "
+      "more like it than {} (--hardware), see whether the times have the right units and belong "
+      "to one machine, or fit others only: --fit",
+      far_off_text(all, far(all), ""), base.gpu.name));
+}
+
 }  // namespace
+
+bool at_bound(const Parameter& parameter, double value) {
+  return value < parameter.least * 1.001 || value > parameter.most * 0.999;
+}
 
 Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& options) {
   if (options.hold_out == 1) {
@@ -254,9 +285,9 @@ Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& 
   Eigen::MatrixXd slopes;
   Eigen::VectorXd errors;
   // Whether the rows determine what is chosen; else one parameter fewer is, or it is refused.
-  const auto determined = [&](const RowErrors& rows, bool weighed) {
+  const auto determined = [&](const RowErrors& rows, bool weighed, double least_effect) {
     slopes = slopes_of(rows, weighed, errors);
-    const std::vector<double> shares = undetermined(slopes);
+    const std::vector<double> shares = undetermined(slopes, least_effect);
     if (shares.empty()) return true;
     if (!may_leave || chosen.size() == 1) throw FitError(refusal(chosen, shares));
     leave(most_mixed(chosen, shares));
@@ -268,10 +299,13 @@ Fit fit(const Machine& base, std::span<const Timing> timings, const FitOptions& 
     RowErrors rows(base, chosen, used, options.simulated);
     // Before the search, which takes long where steps are simulated.
     rows.evaluate(logarithms.data(), true);
-    if (!determined(rows, false)) continue;
+    if (!steps) bring_into_effect(chosen, rows, logarithms);
+    if (!determined(rows, false, steps ? kLeastEffect : kLeastEffectAtStart)) continue;
     solve(chosen, rows, steps, logarithms);
     rows.evaluate(logarithms.data(), true);
-    if (determined(rows, true)) break;
+    if (!determined(rows, true, kLeastEffect)) continue;
+    check_explained(base, chosen, rows, used, logarithms);
+    break;
   }
   const auto freedom = static_cast<double>(std::max<std::size_t>(1, used.size() - chosen.size()));
   const Eigen::MatrixXd covariance =

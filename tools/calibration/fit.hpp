@@ -33,12 +33,18 @@ struct Parameter {
 
 std::span<const Parameter> parameters();
 
+// Whether a fit moved it as far as it may go.
+bool at_bound(const Parameter& parameter, double value);
+
 struct FittedParameter {
   const Parameter* parameter = nullptr;
   double before = 0;  // what the machine had
   double value = 0;
   double error = 0;  // standard error, relative
 };
+
+// |simulated / measured - 1|: the loss hardly hears a row that stays farther off.
+inline constexpr double kFarOff = 0.2;
 
 struct Residual {
   const Timing* timing = nullptr;
@@ -60,7 +66,8 @@ struct FitOptions {
   std::function<void(std::size_t)> simulated = {};  // hears the number of steps simulated so far
 };
 
-// The rows do not suffice: the text says for what, and which rows would help.
+// The rows do not suffice, or no figures explain most of them: the text says for what, and what
+// would help.
 struct FitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

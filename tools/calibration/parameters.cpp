@@ -83,6 +83,17 @@ Parameter latency(std::string_view key, std::vector<TimingKind> kinds, std::stri
           .advice = advice};
 }
 
+// A direction that a machine file states sets the total of both, as scenarios are read.
+template <auto kMember>
+Parameter direction(std::string_view key, std::string_view advice) {
+  Parameter parameter = bandwidth<&Machine::pcie, kMember>(key, {kCopy}, advice);
+  parameter.set = [](Machine& machine, double value) {
+    (machine.pcie.*kMember).count = std::llround(value / 1e6) * 1'000'000;
+    machine.pcie.both = machine.pcie.h2d + machine.pcie.d2h;
+  };
+  return parameter;
+}
+
 Parameter optional(Parameter parameter) {
   parameter.optional = true;
   return parameter;
@@ -135,8 +146,8 @@ std::span<const Parameter> parameters() {
                                                             "add stream rows of 1 MiB and less")),
       optional(latency<&Machine::host, &Host::issue>("host.issue", {kStep},
                                                      "add steps of small kernels")),
-      bandwidth<&Machine::pcie, &Pcie::h2d>("pcie.h2d", {kCopy}, "add h2d copies of large sizes"),
-      bandwidth<&Machine::pcie, &Pcie::d2h>("pcie.d2h", {kCopy}, "add d2h copies of large sizes"),
+      direction<&Pcie::h2d>("pcie.h2d", "add h2d copies of large sizes"),
+      direction<&Pcie::d2h>("pcie.d2h", "add d2h copies of large sizes"),
       optional(
           latency<&Machine::pcie, &Pcie::latency>("pcie.latency", {kCopy}, "add copies of 64 KiB")),
       bandwidth<&Machine::host, &Host::bandwidth>("host.bandwidth", {kUpdate},

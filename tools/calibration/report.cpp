@@ -13,7 +13,6 @@ namespace tidemark::tools {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr double kFarOff = 0.2;
 
 Spread spread(std::vector<double> errors) {
   for (double& error : errors) error = std::abs(error);
@@ -45,9 +44,7 @@ std::string figures_text(const Fit& fit) {
     table.add_row({std::string(each.parameter->key), each.parameter->text(before),
                    each.parameter->text(fit.machine), percent(each.value / each.before - 1),
                    fmt::format("{:.1f}", each.error * 100)});
-    const bool at_bound =
-        each.value < each.parameter->least * 1.001 || each.value > each.parameter->most * 0.999;
-    if (at_bound) table.add_detail("as far as it may go");
+    if (at_bound(*each.parameter, each.value)) table.add_detail("as far as it may go");
   }
   return table.render(kWidth);
 }
