@@ -4,10 +4,13 @@
 #include <tuple>
 #include <utility>
 
+#include "hardware/decimal.hpp"
+
 namespace tidemark::scenarios {
 namespace {
 
 constexpr std::size_t kLineShown = 110;  // a longer source line is shown around the column only
+constexpr std::size_t kStrategiesShown = 3;
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
@@ -57,6 +60,16 @@ auto place(const Diagnostic& d) {
   return std::tuple(d.mark.source ? d.mark.source->order : 0, d.mark.line, d.mark.column);
 }
 
+// " (strategy 'a')", " (strategies 'a', 'b', 'c' and 2 more)"
+std::string strategies_text(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  std::string text = names.size() == 1 ? " (strategy " : " (strategies ";
+  const std::size_t shown = std::min(names.size(), kStrategiesShown);
+  for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? ", " : "") + in_quotes(names[i]);
+  if (shown < names.size()) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text + ")";
+}
+
 std::string render_all(const std::vector<Diagnostic>& diagnostics, std::size_t left_out) {
   std::string all;
   for (const Diagnostic& diagnostic : diagnostics) {
@@ -75,6 +88,7 @@ std::string render(const Diagnostic& diagnostic) {
     text += ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
   }
   text += (text.empty() ? "error: " : ": error: ") + diagnostic.message;
+  text += strategies_text(diagnostic.strategies);
   if (mark.alias_line > 0) {
     text += " (used by the alias at " + std::to_string(mark.alias_line) + ":" +
             std::to_string(mark.alias_column) + ")";
@@ -90,10 +104,25 @@ void Diagnostics::error(const Mark& mark, std::string message, std::string hint)
   ++reported_;
   if (saturated()) return;
   Diagnostic found(mark, std::move(message), std::move(hint));
-  const bool known = std::ranges::any_of(diagnostics_, [&](const Diagnostic& d) {
+  const auto known = std::ranges::find_if(diagnostics_, [&](const Diagnostic& d) {
     return place(d) == place(found) && d.message == found.message;
   });
-  if (!known) diagnostics_.push_back(std::move(found));
+  if (known == diagnostics_.end()) {
+    if (!strategy_.empty()) found.strategies.push_back(strategy_);
+    diagnostics_.push_back(std::move(found));
+    return;
+  }
+  std::vector<std::string>& names = known->strategies;
+  // Empty: it was reported before any strategy was looked at. With a sweep, strategies return.
+  if (!names.empty() && std::ranges::find(names, strategy_) == names.end()) {
+    names.push_back(strategy_);
+  }
+}
+
+void Diagnostics::leave_strategies_out(const std::function<bool(const Diagnostic&)>& plain) {
+  for (Diagnostic& diagnostic : diagnostics_) {
+    if (plain(diagnostic)) diagnostic.strategies.clear();
+  }
 }
 
 void Diagnostics::throw_if_any() {

@@ -6,6 +6,7 @@
 //      12 |   policy: sqroot
 //         |           ^~~~~~ did you mean 'sqrt'? known: none, full, every-n, sqrt
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,7 +38,8 @@ struct Diagnostic {
 
   Mark mark;
   std::string message;
-  std::string hint;  // shown beside the caret; may be empty
+  std::string hint;                     // shown beside the caret; may be empty
+  std::vector<std::string> strategies;  // whose runs show it; empty: any, or it stands in its text
 };
 
 // "file:line:column: error: message", the source line, the caret and the hint; no newline at the
@@ -62,6 +64,11 @@ class Diagnostics {
   static constexpr std::size_t kMostKept = 1000;  // faults beyond are not looked at
 
   void error(const Mark& mark, std::string message, std::string hint = {});
+  // What is reported from here on concerns runs of this strategy.
+  void begin_strategy(std::string name) { strategy_ = std::move(name); }
+  // Names no strategy in the diagnostics for which `plain` holds.
+  void leave_strategies_out(const std::function<bool(const Diagnostic&)>& plain);
+
   std::size_t size() const { return diagnostics_.size(); }
   bool full() const { return size() >= kMost; }
   bool saturated() const { return size() >= kMostKept; }
@@ -72,6 +79,7 @@ class Diagnostics {
  private:
   std::vector<Diagnostic> diagnostics_;
   std::size_t reported_ = 0;
+  std::string strategy_;
 };
 
 }  // namespace tidemark::scenarios

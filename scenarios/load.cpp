@@ -78,6 +78,18 @@ std::vector<Strategy> read_strategies(const Value* list, Diagnostics& diagnostic
   return strategies;
 }
 
+// Whether a diagnostic at `place` points into `text`.
+bool stands_in(const Value& text, const Mark& place) {
+  const auto here = [&](const Mark& mark) {
+    return mark.source == place.source && mark.line == place.line && mark.column == place.column;
+  };
+  const auto inside = [&](const Value& value) { return stands_in(value, place); };
+  return here(text.mark) || std::ranges::any_of(text.items, inside) ||
+         std::ranges::any_of(text.entries, [&](const Entry& entry) {
+           return here(entry.mark) || inside(entry.value);
+         });
+}
+
 class Loader {
  public:
   Loader(const LoadLimits& limits, Diagnostics& diagnostics)
@@ -138,9 +150,9 @@ class Loader {
       run.training.sequence = std::min(run.model.max_positions, kDefaultSequence);
     }
     if (imported) check_window(*imported, run.model, run.training, diagnostics_);
-    const bool machine_known = run.machine.gpu.capacity.count > 0;  // else that was reported before
-    if (machine_known && diagnostics_.reported() == before)
-      check_run(run, tree, limits_, diagnostics_);
+    // What is in a file of the user's is reported when that is first read.
+    const bool known = run.machine.gpu.capacity.count > 0 && run.model.heads > 0;
+    if (known && diagnostics_.reported() == before) check_run(run, tree, limits_, diagnostics_);
     if (diagnostics_.reported() != before) return std::nullopt;
     return run;
   }
@@ -182,11 +194,12 @@ void report_conflicts(const std::vector<Strategy>& strategies, const std::vector
 std::vector<RunSpec> read_runs(const Value& base, const std::vector<Strategy>& strategies,
                                const std::vector<SweptKey>& sweep,
                                const std::vector<SweptKey>& overrides, std::int64_t points,
-                               Loader& loader, const Diagnostics& diagnostics) {
+                               Loader& loader, Diagnostics& diagnostics) {
   std::vector<RunSpec> runs;
   for (std::int64_t number = 0; number < points && !diagnostics.full(); ++number) {
     const std::vector<const Value*> values = point(sweep, number);
     for (const Strategy& strategy : strategies) {
+      diagnostics.begin_strategy(strategy.name);
       Value tree = merge(base, strategy.sections);
       std::vector<std::pair<std::string, std::string>> written;
       for (std::size_t i = 0; i < sweep.size(); ++i) {
@@ -214,8 +227,7 @@ Scenario load(const Value& root, Diagnostics& diagnostics, const std::vector<Ove
   scenario.file = root.mark.source->name;
   scenario.name = read_name(reader.find("name"), diagnostics);
   const Value base = take_sections(reader);
-  const std::vector<Strategy> strategies =
-      read_strategies(reader.require("strategies"), diagnostics);
+  std::vector<Strategy> strategies = read_strategies(reader.require("strategies"), diagnostics);
   std::vector<SweptKey> sweep = read_sweep(reader.find("sweep"), diagnostics);
   reader.finish();
   if (scenario.name.empty()) scenario.name = scenario.file;
@@ -225,6 +237,12 @@ Scenario load(const Value& root, Diagnostics& diagnostics, const std::vector<Ove
     return std::ranges::find(sets, swept.key, &SweptKey::key) != sets.end();
   });
   report_conflicts(strategies, sweep, diagnostics);
+  for (const Strategy& strategy : strategies) scenario.strategies.push_back(strategy.name);
+  if (!limits.strategies.empty()) {
+    std::erase_if(strategies, [&](const Strategy& strategy) {
+      return std::ranges::find(limits.strategies, strategy.name) == limits.strategies.end();
+    });
+  }
   const std::int64_t points = count_points(sweep, limits.runs);
   const auto strategy_count = static_cast<std::int64_t>(strategies.size());
   if (points * std::max<std::int64_t>(strategy_count, 1) > limits.runs) {
@@ -236,6 +254,12 @@ Scenario load(const Value& root, Diagnostics& diagnostics, const std::vector<Ove
   Loader loader(limits, diagnostics);
   loader.check_sections(base);
   scenario.runs = read_runs(base, strategies, sweep, sets, points, loader, diagnostics);
+  diagnostics.leave_strategies_out([&](const Diagnostic& each) {
+    return each.strategies.size() == scenario.strategies.size() ||
+           std::ranges::any_of(strategies, [&](const Strategy& strategy) {
+             return stands_in(strategy.sections, each.mark);
+           });
+  });
   diagnostics.throw_if_any();
   scenario.inputs = loader.files();
   scenario.inputs.insert(scenario.inputs.begin(), scenario.file);

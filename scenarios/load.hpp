@@ -20,8 +20,9 @@ struct Override {
 };
 
 struct LoadLimits {
-  std::optional<Bytes> memory;  // that lowering and simulating may take; nothing: not checked
-  std::int64_t runs = 10'000;   // points of the sweep x strategies
+  std::optional<Bytes> memory = {};  // that lowering and simulating may take; nothing: not checked
+  std::int64_t runs = 10'000;        // points of the sweep x strategies
+  std::vector<std::string> strategies = {};  // only runs of these are read; empty: all
 };
 
 // Throws ScenarioError with everything that is wrong.

@@ -38,7 +38,8 @@ struct RunSpec {
 struct Scenario {
   std::string name;
   std::string file;
-  std::vector<std::string> inputs;  // every file that was read for it, the scenario's first
+  std::vector<std::string> inputs;      // every file that was read for it, the scenario's first
+  std::vector<std::string> strategies;  // names in the order of the file, those not read included
   std::vector<RunSpec> runs;  // points outermost, strategies in the order of the file within each
 };
 

@@ -19,8 +19,8 @@ void refuse_unknown(const std::vector<std::string>& wanted,
                     const std::vector<scenarios::Scenario>& all) {
   std::vector<std::string_view> known;
   for (const scenarios::Scenario& scenario : all) {
-    for (const scenarios::RunSpec& run : scenario.runs) {
-      if (std::ranges::find(known, run.strategy) == known.end()) known.push_back(run.strategy);
+    for (const std::string& name : scenario.strategies) {
+      if (std::ranges::find(known, name) == known.end()) known.push_back(name);
     }
   }
   for (const std::string& name : wanted) {
@@ -58,6 +58,7 @@ std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& argument
   const std::vector<scenarios::Override> overrides = parse_overrides(arguments.overrides);
   scenarios::LoadLimits limits;
   limits.memory = physical_memory();
+  limits.strategies = arguments.strategies;
   for (const std::string& file : arguments.files) {
     all.push_back(scenarios::load(file, overrides, limits));
     for (const Output& output : outputs) {
@@ -66,11 +67,6 @@ std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& argument
   }
   if (arguments.strategies.empty()) return all;
   refuse_unknown(arguments.strategies, all);
-  for (scenarios::Scenario& scenario : all) {
-    std::erase_if(scenario.runs, [&](const scenarios::RunSpec& run) {
-      return std::ranges::find(arguments.strategies, run.strategy) == arguments.strategies.end();
-    });
-  }
   std::erase_if(all, [](const scenarios::Scenario& scenario) { return scenario.runs.empty(); });
   return all;
 }

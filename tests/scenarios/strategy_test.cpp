@@ -142,6 +142,47 @@ TEST_CASE("faults of --set are told with the option as it was given") {
   CHECK(error({"training.micro_batch", "1\n---\n2"}).find("error:") != std::string::npos);
 }
 
+const std::string kThree = kStart +
+                           "strategies:\n"
+                           "  - {name: a}\n"
+                           "  - {name: b, offload: {optimizer: host}}\n"
+                           "  - {name: c, checkpoint: full}\n";
+
+TEST_CASE("an option --set is held against the strategies that are asked for alone") {
+  const std::vector<Override> late = {{"offload.delayed_update", "true"}};
+  const Scenario scenario = load_text(kThree, late, {.strategies = {"b"}});
+  REQUIRE(scenario.runs.size() == 1);
+  CHECK(scenario.runs[0].strategy == "b");
+  CHECK(scenario.runs[0].offload.delayed_update);
+  CHECK(scenario.strategies == std::vector<std::string>{"a", "b", "c"});
+  // One run is left of three, and may be all that there may be.
+  CHECK(load_text(kThree, {}, {.runs = 1, .strategies = {"c"}}).runs.size() == 1);
+  CHECK(load_text(kThree, {}, {.strategies = {"d"}}).runs.empty());
+}
+
+TEST_CASE("a fault that not every strategy has is told with the names of those that have it") {
+  const std::string late =
+      "--set offload.delayed_update=true: error: delayed_update: there is no update on the CPU to "
+      "delay";
+  const std::string advice = "; optimizer: host or ssd, and update_on: cpu";
+  const std::vector<Override> set = {{"offload.delayed_update", "true"}};
+  CHECK(errors_of(kThree, set) == late + " (strategies 'a', 'c')" + advice);
+  CHECK(errors_of(kThree, set, {.strategies = {"b", "c"}}) == late + " (strategy 'c')" + advice);
+  // Of all, or at a place in the strategy's own text, it needs no name.
+  CHECK(errors_of(kStart + kOneStrategy, set) == late + advice);
+  CHECK(errors_of(kThree, {{"training.micro_batch", "0"}}) ==
+        "--set training.micro_batch=0: error: micro_batch: must be at least 1");
+  CHECK(errors_of(kStart + "strategies: [{name: a}, {name: b, checkpoint: ful}]\n")
+            .find("(strateg") == std::string::npos);
+  // In the text that all inherit, it does.
+  CHECK(errors_of(kStart + "offload: {overlap: false}\n"
+                           "strategies: [{name: a}, {name: b, offload: {optimizer: host}}]\n")
+            .find("test.yaml:3:20: error: overlap: no states leave the GPU (strategy 'a')\n") == 0);
+  std::string many = kStart + "strategies: [{name: host, offload: {optimizer: host}}";
+  for (const char* name : {"p", "q", "r", "s", "t"}) many += std::string(", {name: ") + name + "}";
+  CHECK(errors_of(many + "]\n", set) == late + " (strategies 'p', 'q', 'r' and 2 more)" + advice);
+}
+
 TEST_CASE("another policy takes the place of one with its options, and keeps what both have") {
   const std::string base = kStart +
                            "checkpoint: {policy: every-n, n: 4, reentrant: false}\n"
