@@ -32,6 +32,17 @@ std::string where(const OutOfMemoryReport& oom) {
 std::string why_not(const Report& report) {
   const OutOfMemoryReport& oom = *report.out_of_memory;
   const TierReport& tier = report.tier(oom.tier);
+  const Category category = largest_category(tier);
+  const Bytes part = tier.peak_moment.by_category[static_cast<std::size_t>(category)];
+  const std::string most = fmt::format("most is {} ({})", spoken(category), format_bytes(part));
+  if (oom.placed) {
+    return fmt::format(
+        "the places computed for {} end {} beyond its {}, though no more than {} live at once; {}, "
+        "as {} ({}) would lie beyond; {}",
+        spoken(oom.tier), format_bytes(oom.placed->end - tier.capacity),
+        format_bytes(tier.capacity), format_bytes(oom.placed->bound), where(oom), oom.buffer,
+        format_bytes(oom.requested), most);
+  }
   std::string text;
   if (oom.needed_live <= tier.capacity && oom.needed > tier.capacity) {
     text = fmt::format(
@@ -45,11 +56,8 @@ std::string why_not(const Report& report) {
   } else {
     text = fmt::format("{} has no {} in one piece", spoken(oom.tier), format_bytes(oom.requested));
   }
-  const Category category = largest_category(tier);
-  const Bytes part = tier.peak_moment.by_category[static_cast<std::size_t>(category)];
-  return text + fmt::format("; {}, asking for {} ({}) with {} free; most is {} ({})", where(oom),
-                            format_bytes(oom.requested), oom.buffer, format_bytes(oom.free),
-                            spoken(category), format_bytes(part));
+  return text + fmt::format("; {}, asking for {} ({}) with {} free; {}", where(oom),
+                            format_bytes(oom.requested), oom.buffer, format_bytes(oom.free), most);
 }
 
 // The CPU is busy either way: what one would have to buy.

@@ -83,6 +83,9 @@ OutOfMemoryReport why_out_of_memory(const PlayedStep& step) {
   report.requested = oom.requested;
   report.free = oom.free;
   if (oom.failure) report.message = sim::pytorch_message(*oom.failure);
+  const auto tier = static_cast<std::size_t>(oom.tier);
+  const auto& placement = step.limited.allocators[tier].placement;
+  if (placement && placement->end > step.program.capacity[tier]) report.placed = *placement;
   return report;
 }
 
@@ -228,6 +231,7 @@ Report make_report(const scenarios::RunSpec& run, const PlayedStep& steady, cons
     oom.needed = std::max(
         reserved_peak(steady.program, steady.whole(), oom.tier, report.allocator.keeps_cache),
         reserved_peak(first.program, first.whole(), oom.tier, report.allocator.keeps_cache));
+    if (oom.placed) oom.needed = std::max(oom.needed, oom.placed->end);
   }
   describe_time(run, steady, account, report);
   ensure(report.compute_busy + report.stalled() == report.step_time,

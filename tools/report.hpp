@@ -80,6 +80,8 @@ struct OutOfMemoryReport {
   // what the allocator would reserve for it.
   Bytes needed_live;
   Bytes needed;
+  // Of places that were computed before the step, if they end beyond the capacity.
+  std::optional<sim::PlacementFigures> placed;
   bool first_step = false;
   std::string message;  // what PyTorch would say; empty: the allocator has no words for it
   std::optional<SettingsSearch> settings;  // other settings that were tried; nullopt: none were

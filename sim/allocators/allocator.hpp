@@ -33,11 +33,12 @@ struct AllocatorStatistics {
   SimTime driver_time{};
 };
 
-// How an allocator that knows the whole step before it has placed it; both with what is set aside.
+// How an allocator that knows the whole step before it has placed it; all with what is set aside.
 struct PlacementFigures {
   Bytes bound;            // most that lives at once: no placement takes less
   Bytes greedy;           // what the best of the simple rules takes
   std::string_view rule;  // whose placement it is
+  Bytes end;              // of the highest place, which may lie beyond the capacity
 };
 
 // What a refused request found: the figures of PyTorch's out-of-memory message (out_of_memory.hpp).

@@ -93,7 +93,7 @@ AllocatorStatistics PlannedAllocator::statistics() const {
 
 std::optional<PlacementFigures> PlannedAllocator::placement() const {
   return PlacementFigures{aside_ + Bytes(plan_.choice.bound), aside_ + Bytes(plan_.choice.greedy),
-                          plan_.choice.rule};
+                          plan_.choice.rule, aside_ + Bytes(plan_.choice.packing.height)};
 }
 
 bool PlannedAllocator::set_aside(Bytes bytes) {

@@ -302,3 +302,40 @@ TEST_CASE("a run whose buffers are placed ahead takes as long as an ideal one, a
       find_format("text").write(std::vector{ScenarioReports{"x", {placed}}}, {});
   CHECK(text.find("only: placed in ") != std::string::npos);
 }
+
+TEST_CASE("places that end beyond the capacity are told as that, not as bytes that are missing") {
+  const auto report_with = [](Bytes capacity) {
+    return evaluate(
+        run_of("model: {base: gpt2-1.5b, layers: 12}\n"
+               "training: {micro_batch: 2, sequence: 1024, precision: bf16-mixed}\n"
+               "hardware: {base: rtx-4090, hbm: {capacity: " +
+               std::to_string(capacity.count) +
+               " B}}\ncheckpoint: full\noffload: {optimizer: host}\n"
+               "allocator: planned\nstrategies: [{name: only}]\n"));
+  };
+  // The best places that are found end above what lives at once: a capacity between the two has
+  // room for every byte, and waits for none.
+  const Report whole = report_with(24_GB);
+  REQUIRE(whole.fits());
+  const sim::PlacementFigures& figures = *whole.allocator.steady.placement;
+  CHECK(figures.end == whole.allocator.steady.reserved_peak);
+  REQUIRE(figures.end > figures.bound + Bytes(7));
+  CHECK(report_with(figures.end).fits());
+  const Report short_of = report_with(figures.end - Bytes(7));
+  REQUIRE_FALSE(short_of.fits());
+  CHECK(short_of.out_of_memory->needed == figures.end);
+  REQUIRE(short_of.out_of_memory->placed.has_value());
+  CHECK(short_of.out_of_memory->placed->end == figures.end);
+  CHECK(short_of.out_of_memory->placed->bound == figures.bound);
+  const std::string& why = short_of.bottleneck;
+  CAPTURE(why);
+  CHECK(why.find("the places computed for HBM end 7 B beyond its 2.8 GB, though no more than "
+                 "2.8 GB live at once; the first step fails in ") == 0);
+  CHECK(why.find(") would lie beyond; most is ") != std::string::npos);
+  CHECK(why.find("free") == std::string::npos);
+  // Below what lives at once, bytes are missing whatever their places.
+  const Report less = report_with(figures.bound - Bytes(400'000'000));
+  REQUIRE_FALSE(less.fits());
+  CHECK_FALSE(less.out_of_memory->placed.has_value());
+  CHECK(less.bottleneck.find("HBM is short by ") == 0);
+}
