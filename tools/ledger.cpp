@@ -57,8 +57,6 @@ void add_components(const StepGraph& graph, Ledger& ledger) {
 StepGraph lower_one_micro_batch(scenarios::RunSpec run) {
   run.training.micro_batches = 1;
   run.offload = {};
-  const Policy* policy = find_policy(run.checkpoint_policy);
-  if (policy != nullptr && policy->planner != nullptr) return Steps(run).steady().graph;
   return lower_run(run, StepKind::kSteady);
 }
 
@@ -131,6 +129,14 @@ std::vector<OptionEffect> option_effects(const scenarios::RunSpec& run) {
     effects.push_back(std::move(effect));
   }
   return effects;
+}
+
+std::optional<OptionEffect> saved_as_it_is(const scenarios::RunSpec& run) {
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  if (policy != nullptr && policy->planner != nullptr) return std::nullopt;
+  OptionEffect effect = effect_of(run);
+  effect.yaml = "checkpoint: " + run.checkpoint_policy;
+  return effect;
 }
 
 Ledger make_ledger(const scenarios::RunSpec& run) {

@@ -4,6 +4,7 @@
 // simulation will hold.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,11 +59,16 @@ Ledger make_ledger(const scenarios::RunSpec& run);
 // dropout switched off: what a block and the model would save then.
 std::vector<OptionEffect> option_effects(const scenarios::RunSpec& run);
 
+// What the run saves with its own checkpoint policy, of one micro-batch; nothing where the policy
+// plans for a budget of HBM, which takes simulations.
+std::optional<OptionEffect> saved_as_it_is(const scenarios::RunSpec& run);
+
 // The ledger of one run of a scenario.
 struct RunLedger {
   const scenarios::RunSpec* run = nullptr;
   Ledger ledger;
   std::vector<OptionEffect> effects;
+  std::optional<OptionEffect> as_it_is;  // saved_as_it_is()
 };
 
 struct ScenarioLedgers {
@@ -71,7 +77,8 @@ struct ScenarioLedgers {
 };
 
 std::string ledger_json(std::span<const ScenarioLedgers> scenarios);
-// A row a component ("state"), a tensor ("saved") and an option ("option") of each run.
+// A row a component ("state"), a tensor ("saved") and an option ("option") of each run, and one of
+// what the run saves as it is ("policy").
 std::string ledger_csv(std::span<const ScenarioLedgers> scenarios);
 
 }  // namespace tidemark::tools

@@ -45,6 +45,12 @@ Json ledger_of_run(const RunLedger& run) {
                        {"block_saves_bytes", effect.saved_of_layer.count},
                        {"model_saves_bytes", effect.saved.count}});
   }
+  Json as_it_is;  // null: planned for a budget
+  if (run.as_it_is) {
+    as_it_is = {{"option", run.as_it_is->yaml},
+                {"block_saves_bytes", run.as_it_is->saved_of_layer.count},
+                {"model_saves_bytes", run.as_it_is->saved.count}};
+  }
   return {{"strategy", run.run->strategy},
           {"point", std::move(point)},
           {"model", run.run->model.name},
@@ -57,6 +63,7 @@ Json ledger_of_run(const RunLedger& run) {
           {"block_saves_bytes", run.ledger.saved_of_layer.count},
           {"all_blocks_save_bytes", run.ledger.saved_of_all_layers.count},
           {"model_saves_bytes", run.ledger.saved_in_all.count},
+          {"as_it_is", std::move(as_it_is)},
           {"options", std::move(options)}};
 }
 
@@ -97,6 +104,10 @@ std::string ledger_csv(std::span<const ScenarioLedgers> scenarios) {
         out += fmt::format("{}saved,{},{},{},{},{},{},\n", start, csv_cell(tensor.name),
                            csv_cell(spoken(tensor.module)), csv_cell(nodes), shape,
                            name_of(tensor.dtype), tensor.bytes.count);
+      }
+      if (run.as_it_is) {
+        out += fmt::format("{}policy,{},,,,,{},{}\n", start, csv_cell(run.as_it_is->yaml),
+                           run.as_it_is->saved_of_layer.count, run.as_it_is->saved.count);
       }
       for (const OptionEffect& effect : run.effects) {
         out += fmt::format("{}option,{},,,,,{},{}\n", start, csv_cell(effect.yaml),

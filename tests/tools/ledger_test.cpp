@@ -92,3 +92,20 @@ TEST_CASE("the ledger of a run that recomputes is that of one that does not") {
   CHECK(make_ledger(run).saved_in_all == plain.saved_in_all);
   CHECK(option_effects(run).size() == option_effects(seven_billion()).size());
 }
+
+TEST_CASE("what a run saves as it is follows its checkpoint policy") {
+  scenarios::RunSpec run = seven_billion();
+  const Ledger plain = make_ledger(run);
+  REQUIRE(saved_as_it_is(run).has_value());
+  CHECK(saved_as_it_is(run)->saved_of_layer == plain.saved_of_layer);
+  CHECK(saved_as_it_is(run)->saved == plain.saved_in_all);
+  run.checkpoint_policy = "full";
+  run.checkpointing.segments.clear();
+  for (std::int64_t block = 0; block < 32; ++block) {
+    run.checkpointing.segments.push_back({block, block + 1});
+  }
+  CHECK(saved_as_it_is(run)->saved_of_layer == Bytes(2 * kSbh));  // its input
+  CHECK(saved_as_it_is(run)->yaml == "checkpoint: full");
+  run.checkpoint_policy = "layered";  // would have to be planned
+  CHECK_FALSE(saved_as_it_is(run).has_value());
+}

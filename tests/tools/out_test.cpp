@@ -66,7 +66,8 @@ TEST_CASE("the ledger for programs has what the ledger has") {
   const scenarios::Scenario scenario =
       scenarios::load(test::source_file("scenarios/7b-on-80gb.yaml"));
   const scenarios::RunSpec& run = scenario.runs.front();
-  const ScenarioLedgers all{"a, \"name\"", {{&run, make_ledger(run), option_effects(run)}}};
+  const ScenarioLedgers all{"a, \"name\"",
+                            {{&run, make_ledger(run), option_effects(run), saved_as_it_is(run)}}};
   const Ledger& ledger = all.runs[0].ledger;
   const auto json = nlohmann::json::parse(ledger_json(std::span(&all, 1)));
   CHECK(json["scenario"] == "a, \"name\"");
@@ -80,7 +81,11 @@ TEST_CASE("the ledger for programs has what the ledger has") {
 
   const std::vector<std::string> lines = lines_of(ledger_csv(std::span(&all, 1)));
   CHECK(lines.size() ==
-        1 + ledger.components.size() + ledger.saved.size() + all.runs[0].effects.size());
+        1 + ledger.components.size() + ledger.saved.size() + 1 + all.runs[0].effects.size());
+  CHECK(row["as_it_is"]["option"] == "checkpoint: none");
+  CHECK(row["as_it_is"]["block_saves_bytes"] == ledger.saved_of_layer.count);
+  CHECK(lines[1 + ledger.components.size() + ledger.saved.size()].find(
+            ",policy,checkpoint: none,") != std::string::npos);
   CHECK(lines[1].starts_with("\"a, \"\"name\"\"\",keep everything,,state,"));
 }
 

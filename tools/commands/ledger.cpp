@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "hardware/quantity.hpp"
 #include "tools/commands/command.hpp"
@@ -72,24 +73,41 @@ std::string difference(Bytes other, Bytes now) {
   return (bytes < 0 ? "-" : "+") + format_bytes(Bytes(std::abs(bytes)));
 }
 
+// What strategies save with their checkpoint policies, those that save the same in one row.
+struct AsItIs {
+  Bytes saved_of_layer;
+  Bytes saved;
+  std::string titles;
+};
+
 // Options that change what is saved, a row each; the others in one line.
-std::string effects_text(const scenarios::RunSpec& run, const Ledger& ledger) {
+std::string effects_text(const std::vector<OptionEffect>& effects, const Ledger& ledger,
+                         const std::vector<AsItIs>& as_it_is) {
   TextTable table({{"option", Align::kLeft, 40},
                    {"a block saves"},
                    {"difference"},
                    {"the model saves"},
                    {"difference"}});
-  table.add_row({"(as it is)", format_bytes(ledger.saved_of_layer), "",
-                 format_bytes(ledger.saved_in_all), ""});
+  const auto add = [&](const std::string& name, Bytes of_layer, Bytes saved) {
+    table.add_row({name, format_bytes(of_layer), difference(of_layer, ledger.saved_of_layer),
+                   format_bytes(saved), difference(saved, ledger.saved_in_all)});
+  };
+  const auto plain = [&](const auto& each) {
+    return each.saved_of_layer == ledger.saved_of_layer && each.saved == ledger.saved_in_all;
+  };
+  const bool all_plain = std::ranges::all_of(as_it_is, plain);
+  table.add_row({all_plain ? "(as it is)" : "(nothing recomputed)",
+                 format_bytes(ledger.saved_of_layer), "", format_bytes(ledger.saved_in_all), ""});
+  for (const AsItIs& each : as_it_is) {
+    if (!plain(each)) add("(as it is: " + each.titles + ")", each.saved_of_layer, each.saved);
+  }
   std::string idle;
-  for (const OptionEffect& effect : option_effects(run)) {
-    if (effect.saved_of_layer == ledger.saved_of_layer && effect.saved == ledger.saved_in_all) {
+  for (const OptionEffect& effect : effects) {
+    if (plain(effect)) {
       idle += (idle.empty() ? "" : "; ") + effect.yaml;
-      continue;
+    } else {
+      add(effect.yaml, effect.saved_of_layer, effect.saved);
     }
-    table.add_row({effect.yaml, format_bytes(effect.saved_of_layer),
-                   difference(effect.saved_of_layer, ledger.saved_of_layer),
-                   format_bytes(effect.saved), difference(effect.saved, ledger.saved_in_all)});
   }
   std::string text = table.render(kWidth);
   if (idle.empty()) return text;
@@ -99,37 +117,74 @@ std::string effects_text(const scenarios::RunSpec& run, const Ledger& ledger) {
   return text;
 }
 
-// Strategies that train the same network the same way have the same ledger: the text decides.
+// Strategies that train the same network the same way have the same ledger, whatever they
+// recompute: the text without that decides.
 struct Section {
-  std::string body;
+  std::string key;
+  std::string states_and_saved;
   std::string titles;
+  Ledger ledger;
+  std::vector<OptionEffect> effects;
+  std::vector<AsItIs> as_it_is;
+  std::string planned;  // titles of those whose policy plans for a budget
+
+  void add_strategy(const scenarios::RunSpec& run, const std::string& title) {
+    titles += (titles.empty() ? "" : "; ") + title;
+    const std::optional<OptionEffect> saves = saved_as_it_is(run);
+    if (!saves) {
+      planned += (planned.empty() ? "" : "; ") + title;
+      return;
+    }
+    const auto same = std::ranges::find_if(as_it_is, [&](const AsItIs& each) {
+      return each.saved_of_layer == saves->saved_of_layer && each.saved == saves->saved;
+    });
+    if (same == as_it_is.end()) {
+      as_it_is.push_back({saves->saved_of_layer, saves->saved, title});
+    } else {
+      same->titles += "; " + title;
+    }
+  }
+
+  std::string text() const {
+    std::string out = states_and_saved +
+                      "\nwhat other options would save, if nothing is recomputed\n\n" +
+                      effects_text(effects, ledger, as_it_is);
+    if (planned.empty()) return out;
+    for (const std::string& line :
+         wrap("tidemark explain shows what these keep, which plan for a budget: " + planned,
+              kWidth)) {
+      out += line + '\n';
+    }
+    return out;
+  }
 };
 
 std::string scenario_text(const scenarios::Scenario& scenario) {
   std::vector<Section> sections;
   for (const scenarios::RunSpec& run : scenario.runs) {
-    const Ledger ledger = make_ledger(run);
-    std::string body = fmt::format(
+    Section section;
+    section.ledger = make_ledger(run);
+    section.effects = option_effects(run);
+    const Ledger& ledger = section.ledger;
+    section.states_and_saved = fmt::format(
         "{}: {} parameters\n\n{}\nsaved by block {} of {}, from forward to backward, if "
-        "nothing is recomputed\n\n{}\nwhat other options would save, each lowered\n\n{}",
+        "nothing is recomputed\n\n{}",
         run.model.name, format_count(ledger.parameters), states_text(ledger), ledger.layer,
-        ledger.layers, saved_text(ledger), effects_text(run, ledger));
+        ledger.layers, saved_text(ledger));
+    section.key = section.states_and_saved + effects_text(section.effects, ledger, {});
     std::string title = run.strategy;
     for (const auto& [key, value] : run.point) title += fmt::format(", {} {}", key, value);
-    const auto same = std::ranges::find(sections, body, &Section::body);
-    if (same == sections.end()) {
-      sections.push_back({std::move(body), std::move(title)});
-    } else {
-      same->titles += "; " + title;
-    }
+    auto same = std::ranges::find(sections, section.key, &Section::key);
+    if (same == sections.end()) same = sections.insert(same, std::move(section));
+    same->add_strategy(run, title);
   }
   std::string out = scenario.name + '\n';
   for (const Section& section : sections) {
     out += '\n';
-    if (sections.size() > 1) {
+    if (sections.size() > 1 || scenario.strategies.size() > 1) {
       for (const std::string& line : wrap("for " + section.titles, kWidth)) out += line + '\n';
     }
-    out += section.body;
+    out += section.text();
   }
   return out;
 }
@@ -145,7 +200,7 @@ std::vector<ScenarioLedgers> ledgers_of(const std::vector<scenarios::Scenario>& 
   for (const scenarios::Scenario& scenario : scenarios) {
     ScenarioLedgers& ledgers = all.emplace_back(ScenarioLedgers{scenario.name, {}});
     for (const scenarios::RunSpec& run : scenario.runs) {
-      ledgers.runs.push_back({&run, make_ledger(run), option_effects(run)});
+      ledgers.runs.push_back({&run, make_ledger(run), option_effects(run), saved_as_it_is(run)});
     }
   }
   return all;
