@@ -11,6 +11,7 @@
 #include "scenarios/parse.hpp"
 #include "scenarios/reader.hpp"
 #include "scenarios/suggest.hpp"
+#include "scenarios/tree.hpp"
 
 namespace tidemark::scenarios {
 namespace {
@@ -115,7 +116,7 @@ const EmbeddedFile* find_file(std::span<const EmbeddedFile> files, std::string_v
 
 }  // namespace
 
-bool is_device_file(std::string_view name) {
+bool names_user_file(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.ends_with(".yaml") ||
          name.ends_with(".yml");
 }
@@ -128,7 +129,33 @@ const Value& Catalogue::file(const std::string& folder, const EmbeddedFile& file
   return files_.emplace(path, parse(source, diagnostics_)).first->second;
 }
 
+const Value* Catalogue::model_file(const std::string& name, const Mark& mark) {
+  const Value* found = user_file(name, mark, "model");
+  if (found == nullptr) return nullptr;
+  const std::string stated = text_at(*found, "kind");
+  if (!stated.empty() && stated != "model") {
+    diagnostics_.error(mark, in_quotes(name) + " describes a " + stated + ", not a model");
+    return nullptr;
+  }
+  const std::string key = "model " + path_of(name, mark);
+  const auto entry = entries_.find(key);
+  if (entry != entries_.end()) return &entry->second;
+  Value figures = figures_of(*found, diagnostics_);
+  if (const Value* base = figures.find("base"); base != nullptr && base->is_scalar()) {
+    if (names_user_file(base->text)) {
+      diagnostics_.error(base->mark, "the base of a model file is in the catalogue");
+      return nullptr;
+    }
+    const Value* below = model(base->text, base->mark);
+    if (below == nullptr) return nullptr;
+    figures = merge(*below, figures, "model");
+    std::erase_if(figures.entries, [](const Entry& each) { return each.key == "base"; });
+  }
+  return &entries_.emplace(key, std::move(figures)).first->second;
+}
+
 const Value* Catalogue::model(const std::string& name, const Mark& mark) {
+  if (names_user_file(name)) return model_file(name, mark);
   const EmbeddedFile* found = find_file(model_files(), name);
   if (found == nullptr) {
     std::vector<std::string_view> known;
@@ -161,13 +188,15 @@ const Value* Catalogue::device(const std::string& kind, const std::string& name,
   return &entries_.emplace(kind + " " + name, std::move(figures)).first->second;
 }
 
-const Value* Catalogue::user_file(const std::string& name, const Mark& mark) {
+const Value* Catalogue::user_file(const std::string& name, const Mark& mark,
+                                  std::string_view section) {
   const std::string path = path_of(name, mark);
   const auto known = user_files_.find(path);
   if (known != user_files_.end()) return known->second.is_mapping() ? &known->second : nullptr;
   Value& read = user_files_[path];
+  const std::string what = section == "model" ? "a model" : "a device";
   std::string reason;
-  std::optional<std::string> text = read_file(path, "a device", reason);
+  std::optional<std::string> text = read_file(path, what, reason);
   if (!text) {
     diagnostics_.error(mark, reason, "looked at " + path);
     return nullptr;
@@ -176,7 +205,7 @@ const Value* Catalogue::user_file(const std::string& name, const Mark& mark) {
   read = parse(std::make_shared<const Source>(Source{path, std::move(*text), order}), diagnostics_);
   if (read.is_mapping()) return &read;
   if (read.kind != Value::Kind::kNull) {
-    diagnostics_.error(read.mark, "a device is a mapping, as below hardware:");
+    diagnostics_.error(read.mark, what + " is a mapping, as below " + std::string(section) + ":");
   }
   return nullptr;
 }
@@ -205,7 +234,7 @@ std::vector<std::string> Catalogue::user_files() const {
 }
 
 std::string Catalogue::description(const std::string& name, const Mark& mark) {
-  if (is_device_file(name)) {
+  if (names_user_file(name)) {
     const Value* read = user_file(name, mark);
     return read != nullptr ? text_at(*read, "description") : std::string();
   }

@@ -25,22 +25,24 @@ struct CatalogueEntry {
   std::string description;
 };
 
-// A catalogue has no slashes in its names, and no extension.
-bool is_device_file(std::string_view name);
+// Whether it is a path, not a name: a catalogue has no slashes in its names, and no extension.
+bool names_user_file(std::string_view name);
 
 // Parses a file when it is first asked for.
 class Catalogue {
  public:
   explicit Catalogue(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-  // What a `model:` mapping would say. Null, and reported at `mark`: there is no such model.
+  // What a `model:` mapping would say, from the catalogue or, for a name that is
+  // names_user_file(), from a file of the user's; that is found as below, and may have a `base` of
+  // its own, from the catalogue. Null, and reported at `mark`: there is no such model.
   const Value* model(const std::string& name, const Mark& mark);
 
   // What a `hardware:` mapping would say for a "gpu"; what its part would say for "host", "ssd" and
   // "pcie". Null, and reported at `mark`: there is no such device.
   const Value* device(const std::string& kind, const std::string& name, const Mark& mark);
 
-  // The same from a file of the user's, for a name that is_device_file(). A relative one is looked
+  // The same from a file of the user's, for a name that names_user_file(). A relative one is looked
   // for beside the file that names it. It may have a `base` of its own, from the catalogue.
   const Value* device_file(const std::string& kind, const std::string& name, const Mark& mark);
 
@@ -55,7 +57,9 @@ class Catalogue {
 
  private:
   const Value& file(const std::string& folder, const EmbeddedFile& file);
-  const Value* user_file(const std::string& name, const Mark& mark);
+  const Value* user_file(const std::string& name, const Mark& mark,
+                         std::string_view section = "hardware");
+  const Value* model_file(const std::string& name, const Mark& mark);
 
   Diagnostics& diagnostics_;
   std::map<std::string, Value> files_;       // as they stand, by "folder/name.yaml"

@@ -46,7 +46,7 @@ struct Base {
 
 std::optional<Base> find_base(const Value& base, const std::string& path, const char* kind,
                               Context context) {
-  if (!is_device_file(base.text)) {
+  if (!names_user_file(base.text)) {
     const Value* entry = context.catalogue.device(kind, base.text, base.mark);
     if (entry == nullptr) return std::nullopt;
     return Base{*entry, nothing_at(base.mark)};
@@ -55,7 +55,7 @@ std::optional<Base> find_base(const Value& base, const std::string& path, const 
   if (file == nullptr) return std::nullopt;
   const Value* below = file->find("base");
   if (below == nullptr) return Base{*file, *file};
-  if (is_device_file(below->text)) {
+  if (names_user_file(below->text)) {
     context.diagnostics.error(below->mark, "the base of a device file is in the catalogue");
     return std::nullopt;
   }

@@ -41,7 +41,8 @@ constexpr auto kMasterGradients = std::to_array<Names>({"copy", "direct"});
 constexpr auto kFp32Matmul = std::to_array<Names>({"fp32", "tf32"});
 
 constexpr auto kModelOptions = std::to_array<OptionSpec>({
-    {.name = "base", .text = "a catalogue model whose keys hold where none is written here"},
+    {.name = "base",
+     .text = "a catalogue model, or a file, whose keys hold where none is written here"},
     {.name = "hf_config",
      .text = "config.json of a Hugging Face llama, mistral, qwen2 or gpt2 model, in place of base; "
              "relative to the scenario file"},

@@ -88,7 +88,7 @@ class Writer {
 };
 
 void write_name(Writer& writer, const std::string& name) {
-  if (name != "custom" && !is_device_file(name)) writer.write("base", in_double_quotes(name));
+  if (name != "custom" && !names_user_file(name)) writer.write("base", in_double_quotes(name));
 }
 
 void write_model(Writer& writer, const ModelConfig& model) {

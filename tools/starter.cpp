@@ -137,11 +137,11 @@ constexpr const char* kStrategies =
 
 std::int64_t count_parameters(const std::string& model) {
   // One token on any card: parameters depend on neither.
-  return make_ledger(load_text(model, fmt::format("model: {}\n"
-                                                  "training: {{sequence: 1}}\n"
-                                                  "hardware: a100-80gb-sxm\n"
-                                                  "strategies: [{{name: any}}]\n",
-                                                  model)))
+  return make_ledger(load_text("model", fmt::format("model: {}\n"
+                                                    "training: {{sequence: 1}}\n"
+                                                    "hardware: a100-80gb-sxm\n"
+                                                    "strategies: [{{name: any}}]\n",
+                                                    model)))
       .parameters;
 }
 

@@ -27,7 +27,8 @@ struct StarterChoices {
 // go together, at their place in the text.
 std::string starter_text(const StarterChoices& choices, const std::string& command);
 
-// Trainable elements of a model of the catalogue.
+// Trainable elements of a model, as a scenario names it: "llama-3-8b", "{hf_config: config.json}";
+// paths are from the working folder. Throws ScenarioError.
 std::int64_t count_parameters(const std::string& model);
 
 }  // namespace tidemark::tools

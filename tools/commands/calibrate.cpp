@@ -63,7 +63,7 @@ Fit fit_with_progress(const Machine& base, const std::vector<Timing>& timings,
 }
 
 ExitStatus calibrate(const CalibrateArguments& arguments) {
-  if (!arguments.simulate && scenarios::is_device_file(arguments.hardware)) {
+  if (!arguments.simulate && scenarios::names_user_file(arguments.hardware)) {
     throw UserError("--hardware: expected a name of the catalogue, which a machine file stands on");
   }
   refuse_overwriting("--out", arguments.out, std::span(&arguments.file, 1));

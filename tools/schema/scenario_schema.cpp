@@ -32,11 +32,13 @@ std::vector<std::string> devices(std::string_view kind) {
   return names;
 }
 
-// A device of the catalogue or a file (scenarios::is_device_file()).
-Schema device_schema(std::string_view kind) {
-  return {{"anyOf", Schema::array({one_of(devices(kind)),
-                                   {{"type", "string"}, {"pattern", "/|\\.ya?ml$"}}})}};
+// A name of the catalogue or a file (scenarios::names_user_file()).
+Schema or_file(Schema names) {
+  return {{"anyOf",
+           Schema::array({std::move(names), {{"type", "string"}, {"pattern", "/|\\.ya?ml$"}}})}};
 }
+
+Schema device_schema(std::string_view kind) { return or_file(one_of(devices(kind))); }
 
 Schema model_names() {
   scenarios::Diagnostics diagnostics;
@@ -56,7 +58,7 @@ Schema names_of(std::span<const Row> rows) {
 
 // Options whose value is text to the loader and a name out of a table to the user.
 std::map<std::string, Schema, std::less<>> known_names() {
-  return {{"model.base", model_names()},
+  return {{"model.base", or_file(model_names())},
           {"hardware.base", device_schema("gpu")},
           {"hardware.host.base", device_schema("host")},
           {"hardware.ssd.base", device_schema("ssd")},
