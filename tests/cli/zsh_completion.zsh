@@ -13,6 +13,7 @@ offered() {
     print -l -- "${(@P)2}" | sed 's/:.*//'
   }
   _files() { print files }
+  compset() { : }
   source <("$tidemark" completion zsh) | grep -qxF -e "$wanted"
 }
 check() {
@@ -25,6 +26,10 @@ check --json tidemark run --
 check models tidemark list ""
 check llama-3-8b tidemark show model lla
 check timeline tidemark plot --kind ""
+check bf16-mixed tidemark init --precision ""
+check sgd-momentum tidemark init --optimizer s
+check timeline.csv tidemark run --out-files report.html,t
+check dtr tidemark compare --policies full,d
 check files tidemark run ""
 check files tidemark run --json ""
 if offered --kind tidemark run --; then

@@ -80,13 +80,11 @@ ExitStatus plot_scenario(const PlotArguments& arguments) {
   return ExitStatus::kOk;
 }
 
-// The rows of a table as help: "page: as wide as …; column: …".
+// The rows of a table as help, after what they are of: "how large; page: as wide as …; column: …".
+// A shell's menu shows the first part alone.
 template <class Rows>
-std::string choices_help(const Rows& rows) {
-  std::string text;
-  for (const auto& row : rows) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", row.name, row.summary);
-  }
+std::string choices_help(std::string text, const Rows& rows) {
+  for (const auto& row : rows) text += fmt::format("; {}: {}", row.name, row.summary);
   return text;
 }
 
@@ -107,10 +105,12 @@ void add_plot(CLI::App& app, Action& action) {
       ->required()
       ->type_name("FILE.svg|FILE.pdf|FILE.png")
       ->check(plot::names_a_picture);
-  command.add_option("--kind", arguments->kind, choices_help(kKinds))
+  command.add_option("--kind", arguments->kind, choices_help("what is drawn", kKinds))
       ->check(CLI::IsMember(choice_names(kKinds)))
       ->type_name("KIND");
-  command.add_option("--style", arguments->style, choices_help(plot::figure_styles()))
+  command
+      .add_option("--style", arguments->style,
+                  choices_help("how large it is", plot::figure_styles()))
       ->check(CLI::IsMember(choice_names(plot::figure_styles())))
       ->type_name("STYLE");
   command.add_option("--tier", arguments->tier, "whose memory a timeline shows: hbm, host or ssd")

@@ -12,6 +12,8 @@
 #include "graph/policies/policy.hpp"
 #include "hardware/embedded.hpp"
 #include "scenarios/catalogue.hpp"
+#include "scenarios/options.hpp"
+#include "tools/out/out.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -34,21 +36,39 @@ Words device_names_of(std::string_view kind) {
   return names;
 }
 
-// Options whose values are names of a catalogue: too many for their help, not for a shell.
+Words choices_of(std::string_view section, std::string_view name) {
+  for (const OptionSpec& option : scenarios::options_of(section)) {
+    if (option.name == name) return {option.choices.begin(), option.choices.end()};
+  }
+  return {};
+}
+
+Words out_file_names() {
+  Words names;
+  for (const OutFile& file : out_files()) names.emplace_back(file.name);
+  return names;
+}
+
+// Options whose values are names of a table: too many for their help, not for a shell.
 struct NamedValues {
   const char* path;
   const char* option;
   Words (*names)();
+  bool or_file = false;
 };
 
 constexpr auto kNamedValues = std::to_array<NamedValues>({
-    {"show model", "NAME", [] { return names_in(model_files()); }},
-    {"show hardware", "NAME", [] { return names_in(device_files()); }},
+    {"show model", "NAME", [] { return names_in(model_files()); }, true},
+    {"show hardware", "NAME", [] { return names_in(device_files()); }, true},
     {"init", "--model", [] { return names_in(model_files()); }},
     {"init", "--gpu", [] { return device_names_of("gpu"); }},
     {"init", "--host", [] { return device_names_of("host"); }},
     {"init", "--pcie", [] { return device_names_of("pcie"); }},
     {"init", "--ssd", [] { return device_names_of("ssd"); }},
+    {"init", "--precision", [] { return choices_of("training", "precision"); }},
+    {"init", "--optimizer", [] { return choices_of("training", "optimizer"); }},
+    {"run", "--out-files", out_file_names},
+    {"compare", "--out-files", out_file_names},
     {"calibrate", "--hardware", [] { return device_names_of("gpu"); }},
     {"compare", "--policies",
      [] {
@@ -81,13 +101,16 @@ ManualOption describe_option(const std::string& path, const CLI::Option& option)
   if (option.get_items_expected_max() > 0) {
     split_type(option.get_type_name(), out);
     out.is_file = out.value.find("FILE") != std::string::npos;
+    out.is_list = out.value.ends_with(",…");
   }
   if (positional) out.value = option.get_name(true, false);
   for (const NamedValues& row : kNamedValues) {
     if (path != row.path) continue;
     const std::string_view name = row.option;
     const bool same = positional ? out.value == name : std::ranges::count(out.names, name) > 0;
-    if (same) out.choices = row.names();
+    if (!same) continue;
+    out.choices = row.names();
+    out.is_file = row.or_file;
   }
   if (positional && out.choices.empty()) out.is_file = true;
   return out;

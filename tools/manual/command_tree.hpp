@@ -17,6 +17,7 @@ struct ManualOption {
   std::string text;
   std::vector<std::string> choices;  // empty: anything
   bool is_file = false;              // its value is a file
+  bool is_list = false;              // its value is several of them, separated by commas
 };
 
 struct ManualCommand {

@@ -93,7 +93,7 @@ std::string bash_completion(const std::vector<ManualCommand>& commands) {
   std::string out = fmt::format(
       R"(# Completion of tidemark for bash, made by `tidemark completion bash`.
 _tidemark() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} at= i words= files=
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} at= i words= files= before=
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at ${{COMP_WORDS[i]}}" in
     {}) at="${{at:+$at }}${{COMP_WORDS[i]}}" ;;
@@ -106,8 +106,14 @@ _tidemark() {{
       steps(commands),
       value_cases(commands, "COMPREPLY=($(compgen -f -- \"$cur\"))",
                   [](const ManualOption& option) {
-                    return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
-                                       in_shell_quotes(joined(option.choices, " ")));
+                    const std::string words = in_shell_quotes(joined(option.choices, " "));
+                    if (option.is_list) {
+                      return fmt::format(
+                          "[[ $cur != *,* ]] || before=${{cur%,*}},; "
+                          "COMPREPLY=($(compgen -P \"$before\" -W {} -- \"${{cur##*,}}\"))",
+                          words);
+                    }
+                    return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))", words);
                   }));
   for (const ManualCommand& command : commands) {
     std::vector<std::string> words = command.below;
@@ -144,7 +150,8 @@ _tidemark() {{
   case "$at" in
 )",
       steps(commands), value_cases(commands, "_files", [](const ManualOption& option) {
-        return "compadd -- " + joined(option.choices, " ");
+        return (option.is_list ? "compset -P '*,'; compadd -- " : "compadd -- ") +
+               joined(option.choices, " ");
       }));
   const auto described = [](std::string name, const std::string& text) {
     std::string escaped;
@@ -215,6 +222,12 @@ function __tidemark_at
   end
   test "$at" = "$argv[1]"
 end
+function __tidemark_list
+  set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r '^.*,')
+  for word in $argv
+    echo "$before$word"
+  end
+end
 complete -c tidemark -f
 )",
       walk);
@@ -236,7 +249,10 @@ complete -c tidemark -f
         line += fmt::format(" {} {}", is_long ? "-l" : "-s", name.substr(is_long ? 2 : 1));
       }
       if (!option.value.empty()) line += option.is_file ? " -r -F" : " -x";
-      if (!option.choices.empty()) line += " -a " + quoted(joined(option.choices, " "));
+      if (!option.choices.empty()) {
+        const std::string words = joined(option.choices, " ");
+        line += " -a " + quoted(option.is_list ? "(__tidemark_list " + words + ")" : words);
+      }
       out += fmt::format("{} -d {}\n", line, quoted(brief(option.text)));
     }
     const Positionals positionals = positionals_of(command);
