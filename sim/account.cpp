@@ -79,27 +79,43 @@ void raise(std::optional<Bytes>& peak, Bytes bytes) {
   peak = std::max(peak.value_or(bytes), bytes);
 }
 
-// Plays the events of one span after another; levels[t] is what stands before event `row`.
+// Whose peaks count what happens once the last span is over: copies and updates of the CPU.
+StepPart part_after(const Program& program, const Span& last) {
+  const bool updates = std::ranges::any_of(
+      program.instances, [](const Instance& i) { return i.phase == Phase::kOptimizer; });
+  return last.finished && updates ? StepPart::kOptimizer : last.part;
+}
+
+// Plays the events of one span after another; `initial` events come before the step. Every event
+// of the step counts in the peak of one part.
 void account_spans(const Program& program, const Result& result, std::span<const Span> spans,
-                   std::array<TierAccount, kTierCount>& tiers) {
+                   std::uint32_t initial, std::array<TierAccount, kTierCount>& tiers) {
+  if (spans.empty()) return;
   Levels levels;
   std::uint32_t row = 0;
-  for (const Span& span : spans) {
-    while (row < span.first) apply(levels, program, result.memory[row++]);
-    for (std::size_t t = 0; t < kTierCount; ++t) {
-      raise(tiers[t].phase_peak[at(span.part)], levels[t].total);
-    }
-    while (row < span.last) {
-      apply(levels, program, result.memory[row++]);
+  const auto play_to = [&](std::uint32_t end, StepPart part) {
+    const auto raise_all = [&] {
       for (std::size_t t = 0; t < kTierCount; ++t) {
-        raise(tiers[t].phase_peak[at(span.part)], levels[t].total);
+        raise(tiers[t].phase_peak[at(part)], levels[t].total);
       }
+    };
+    raise_all();
+    while (row < end) {
+      apply(levels, program, result.memory[row++]);
+      raise_all();
     }
+  };
+  while (row < initial) apply(levels, program, result.memory[row++]);
+  for (const Span& span : spans) {
+    if (row < span.first) play_to(span.first, StepPart::kOptimizer);
+    play_to(span.last, span.part);
     for (std::size_t t = 0; t < kTierCount; ++t) {
       std::optional<Level>& live = tiers[t].live_after[at(span.part)];
       live = span.finished ? std::optional(levels[t]) : std::nullopt;
     }
   }
+  const auto end = static_cast<std::uint32_t>(result.memory.size());
+  if (row < end) play_to(end, part_after(program, spans.back()));
 }
 
 void list_largest(const Program& program, const Result& result, Tier tier, std::size_t count,
@@ -157,7 +173,7 @@ Account account(const Program& program, const Result& result, std::size_t larges
   for (std::size_t t = 0; t < kTierCount; ++t) {
     list_largest(program, result, static_cast<Tier>(t), largest, sums.tiers[t].peak);
   }
-  account_spans(program, result, spans_of(program, result, initial), sums.tiers);
+  account_spans(program, result, spans_of(program, result, initial), initial, sums.tiers);
   for (std::size_t i = 0; i < program.instances.size(); ++i) {
     const InstanceRecord& record = result.records[i];
     if (record.finish == kNever) continue;

@@ -8,6 +8,10 @@
 //   compute        f  f  f | b  r  b  b | o        b: backward, r: recompute, o: optimizer
 //   spans          forward | backward   | optimizer
 //   live after     .......^.............^..........^
+//
+// For peaks nothing is left out: where gradients are zeroed counts with the optimizer, and so does
+// what copies and CPU updates do once the last kernel has finished (with the last part, where
+// nothing is updated).
 
 #include <array>
 #include <cstdint>
@@ -49,8 +53,8 @@ struct TierAccount {
   Level start;  // once initial buffers are there
   Level end;
   Peak peak;
-  // Highest level in the spans of a part, the level at their beginning included; nullopt: the
-  // compute stream has not reached any.
+  // Highest level in the spans of a part, the level at their beginning included; nullopt: the step
+  // has not reached any. Unless that holds of all parts, the highest of them is the peak.
   std::array<std::optional<Bytes>, kStepPartCount> phase_peak{};  // indexed by StepPart
   // Once the last compute instance of a part has finished and what it used last has been freed,
   // before anything starts; nullopt: there is none, or it was not reached.

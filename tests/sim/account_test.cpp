@@ -106,6 +106,58 @@ TEST_CASE("Parts of the step that have no kernels are absent") {
   CHECK_FALSE(hbm.phase_peak[kOptimizer].has_value());
 }
 
+// f 0-2 makes x (4 B) and b 2-4 ends it; c 4-9 copies 3 B into h (5 B), and u 9-12 updates with t
+// (2 B) beside them.
+Program with_tail(Phase update) {
+  ProgramBuilder builder;
+  const BufferId x = builder.buffer(4_B);
+  const BufferId h = builder.buffer(5_B, Tier::kHost, Category::kGradients);
+  const BufferId t = builder.buffer(2_B, Tier::kHost, Category::kTemporaries);
+  const InstanceId f = builder.add(Stream::kCompute, 2_ps, {}, {x}, Phase::kForward);
+  const InstanceId b = builder.add(Stream::kCompute, 2_ps, {f}, {x}, Phase::kBackward);
+  const InstanceId c = builder.add(Stream::kCopyOut, 5_ps, {b}, {h}, Phase::kTransfer);
+  builder.add(Stream::kCpuOptimizer, 3_ps, {c}, {h, t}, update);
+  return builder.build();
+}
+
+TEST_CASE("What comes after the last kernel counts in the peak of the optimizer") {
+  const Program program = with_tail(Phase::kOptimizer);
+  const Account sums = account(program, simulate(program));
+  const TierAccount& host = sums.tiers[1];
+  CHECK(host.peak.level.total == 7_B);
+  CHECK(host.phase_peak[kForward] == 0_B);
+  CHECK(host.phase_peak[kBackward] == 0_B);
+  CHECK(host.phase_peak[kOptimizer] == 7_B);
+  CHECK_FALSE(host.live_after[kOptimizer].has_value());  // there is no kernel of it
+  CHECK(sums.tiers[0].phase_peak[kBackward] == 4_B);
+  CHECK(sums.tiers[0].phase_peak[kOptimizer] == 0_B);
+}
+
+TEST_CASE("Where nothing is updated, what comes after the last kernel counts with its part") {
+  const Program program = with_tail(Phase::kTransfer);
+  const TierAccount host = account(program, simulate(program)).tiers[1];
+  CHECK(host.phase_peak[kBackward] == 7_B);
+  CHECK_FALSE(host.phase_peak[kOptimizer].has_value());
+}
+
+TEST_CASE("What copies take while gradients are zeroed counts in the peak of the optimizer") {
+  // z 0-3 drops g (6 B); beside it a copy fills h (9 B) from 1 to 2; then forward, with x (2 B).
+  ProgramBuilder builder;
+  const BufferId g = builder.buffer(6_B);
+  const BufferId h = builder.buffer(9_B);
+  const BufferId x = builder.buffer(2_B);
+  builder.edit(g).initial = true;
+  const InstanceId first = builder.add(Stream::kCopyIn, 1_ps, {}, {}, Phase::kTransfer);
+  builder.add(Stream::kCompute, 3_ps, {}, {g}, Phase::kZeroGrad);
+  builder.add(Stream::kCopyIn, 1_ps, {first}, {h}, Phase::kTransfer);
+  builder.add(Stream::kCompute, 1_ps, {}, {x}, Phase::kForward);
+  const Program program = builder.build();
+  const TierAccount hbm = account(program, simulate(program)).tiers[0];
+  CHECK(hbm.peak.level.total == 15_B);
+  CHECK(hbm.phase_peak[kOptimizer] == 15_B);
+  CHECK(hbm.phase_peak[kForward] == 2_B);
+}
+
 TEST_CASE("Kernels of no duration still have a border between their phases") {
   // All at time 0: forward makes x (5 B) and y (3 B, gone at its end), backward makes g (6 B).
   // After forward 5 B are alive, though 11 B are by the end of that instant.
