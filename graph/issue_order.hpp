@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "graph/program.hpp"
 
 namespace tidemark {
@@ -17,5 +19,10 @@ namespace tidemark {
 // Kernels keep their order. Where every instance was added after what it waits for, and no kernel
 // waits for what waits for it or a later one, dependencies and orders form no cycle.
 void order_by_issue(Program& program);
+
+// Each of `copies` blocks the host: no kernel is issued between the last one that the copy waits
+// for and the copy's end, so the next one depends on the copy. Of a program that order_by_issue()
+// has ordered; forms no cycle.
+void hold_issue(Program& program, std::span<const InstanceId> copies);
 
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/issue_order.hpp"
 #include "graph/machine_paths.hpp"
 #include "graph/offload/activations.hpp"
 #include "graph/offload/cpu_update.hpp"
@@ -102,8 +103,8 @@ Program plan(StepGraph& graph, const TrainingConfig& training, const Offload& of
       mover, offload.parameters, parameters, stays, keeps_parameters(training, offload));
   offload_activations(mover, offload.activations, activations, stays);
   move_all(mover, departures, stays, training, offload, parameter_reads);
-  mover.hold_host();
   Program program = std::move(builder).finish();
+  hold_issue(program, mover.blocking());
   if (offload.transport.pinned_pool == Transport::PinnedPool::kPowerOfTwo) {
     round_pinned_buffers(program, mover.name("rounding of page-locked blocks"));
   }

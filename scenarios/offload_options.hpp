@@ -84,7 +84,7 @@ inline constexpr auto kOffloadOptions = std::to_array<OptionSpec>({
      .preset = "pinned",
      .choices = kHostMemory,
      .text = "that the GPU copies from and to; pageable: through a core's copies, slower, and the "
-             "host waits for what goes out"},
+             "host waits for each copy"},
     {.name = "pinned_pool",
      .kind = OptionKind::kChoice,
      .preset = "exact",

@@ -1,6 +1,5 @@
 #include "graph/offload/mover.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace tidemark {
@@ -29,6 +28,12 @@ InstanceId Mover::copy_in(Bytes bytes, std::string name) {
   return transfer(paths_.to_gpu(bytes), Stream::kCopyIn, bytes, std::move(name));
 }
 
+InstanceId Mover::copy_in_apart(Bytes bytes, std::string name) {
+  Route route = paths_.to_gpu(bytes);
+  route.blocks_host = false;
+  return transfer(route, Stream::kCopyIn, bytes, std::move(name));
+}
+
 InstanceId Mover::read(Bytes bytes, std::string name) {
   return transfer(paths_.from_ssd(bytes), Stream::kNvmeRead, bytes, std::move(name));
 }
@@ -38,17 +43,7 @@ InstanceId Mover::write(Bytes bytes, std::string name, std::int16_t layer) {
 }
 
 void Mover::after(InstanceId instance, OpId op) {
-  if (op == kNoOp) return;
-  builder_.depend(instance, InstanceId{index(op)});
-  if (!paths_.pageable || builder_.instance(instance).stream != Stream::kCopyOut) return;
-  std::uint32_t& last = held_after_.try_emplace(index(instance), index(op)).first->second;
-  last = std::max(last, index(op));
-}
-
-void Mover::hold_host() {
-  for (const auto& [copy, op] : held_after_) {
-    if (op + 1 < graph_.op_count()) builder_.depend(InstanceId{op + 1}, InstanceId{copy});
-  }
+  if (op != kNoOp) builder_.depend(instance, InstanceId{index(op)});
 }
 
 BufferId Mover::host(Category category, Bytes bytes, std::string text) {
@@ -82,13 +77,15 @@ NameId Mover::name(std::string text) {
 
 InstanceId Mover::transfer(const Route& route, Stream stream, Bytes bytes, std::string text,
                            std::int16_t layer) {
-  return builder_.add_instance({.stream = stream,
-                                .phase = Phase::kTransfer,
-                                .name = name(std::move(text)),
-                                .layer = layer,
-                                .path = route.path,
-                                .fixed = route.fixed,
-                                .bytes = bytes});
+  const InstanceId added = builder_.add_instance({.stream = stream,
+                                                  .phase = Phase::kTransfer,
+                                                  .name = name(std::move(text)),
+                                                  .layer = layer,
+                                                  .path = route.path,
+                                                  .fixed = route.fixed,
+                                                  .bytes = bytes});
+  if (route.blocks_host) blocking_.push_back(added);
+  return added;
 }
 
 }  // namespace tidemark

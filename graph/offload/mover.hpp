@@ -3,8 +3,9 @@
 // stay. Everything gets a name in the graph.
 
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "graph/machine_paths.hpp"
 #include "graph/program_builder.hpp"
@@ -21,6 +22,8 @@ class Mover {
   // Transfers. A link that the machine has not is an InternalError.
   InstanceId copy_out(Bytes bytes, std::string name, std::int16_t layer = -1);
   InstanceId copy_in(Bytes bytes, std::string name);
+  // The same from a thread of its own: the host goes on while it waits and copies.
+  InstanceId copy_in_apart(Bytes bytes, std::string name);
   InstanceId read(Bytes bytes, std::string name);  // from the SSD to the host
   InstanceId write(Bytes bytes, std::string name, std::int16_t layer = -1);  // to the SSD
   // As copy_in and read, for what forward and backward wait for.
@@ -42,10 +45,8 @@ class Mover {
   void before(OpId op, InstanceId instance) { builder_.depend(InstanceId{index(op)}, instance); }
   void use(InstanceId instance, BufferId buffer) { builder_.use(instance, buffer); }
 
-  // Where copies out block the host (pageable memory): no op is issued between the start of such a
-  // copy, after the last op that it waits for, and its end. Copies in go beside it, as from a
-  // thread of their own.
-  void hold_host();
+  // Those that block the host (of pageable memory), for hold_issue().
+  std::span<const InstanceId> blocking() const { return blocking_; }
 
   NameId name(std::string text);
   ProgramBuilder& builder() { return builder_; }
@@ -61,7 +62,7 @@ class Mover {
   StepGraph& graph_;
   const Machine& machine_;
   const MachinePaths& paths_;
-  std::map<std::uint32_t, std::uint32_t> held_after_;  // the last op that a copy out waits for
+  std::vector<InstanceId> blocking_;
 };
 
 }  // namespace tidemark

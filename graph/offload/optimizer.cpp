@@ -95,6 +95,7 @@ class OptimizerOffload {
     }
     gradients_.bring_to_cpu(i);
     const auto [first, update] = cpu_.update(bucket, "update" + of_bucket(i));
+    if (copying_) mover_.depend(first, *copying_);
     gradients_.give_to_cpu(i, first);
     if (norm_) mover_.depend(first, *norm_);
     if (!offload_.overlap && !on_ssd_ && !offload_.delayed_update) {
@@ -120,7 +121,10 @@ class OptimizerOffload {
     if (offload_.parameters.to != ParameterOffload::To::kGpu) return keep_parameters(i);
     const Bucket& bucket = buckets_[i];
     const InstanceId copy =
-        mover_.copy_in(bucket.weights, "parameters" + of_bucket(i) + " to the GPU");
+        mover_.copy_in_apart(bucket.weights, "parameters" + of_bucket(i) + " to the GPU");
+    // The thread that updates makes the copy, which in pageable memory blocks it. Delayed updates
+    // leave theirs to another one: parameters that come may have to wait for backward.
+    if (mover_.paths().pageable && !offload_.delayed_update) copying_ = copy;
     mover_.depend(copy, offload_.overlap || on_ssd_ ? updates_[i] : updates_.back());
     mover_.after(copy, bucket.last_read);
     for (const std::uint32_t p : bucket.parameters) {
@@ -164,8 +168,10 @@ class OptimizerOffload {
   GradientMoves gradients_;
   bool on_ssd_;
   std::optional<Pool> pool_;
-  std::optional<InstanceId> norm_;   // of the last bucket, where gradients are clipped
-  std::vector<InstanceId> updates_;  // by bucket
+  std::optional<InstanceId> norm_;     // of the last bucket, where gradients are clipped
+  std::optional<InstanceId> copying_;  // what the thread that updates waits for
+  OpId last_read_ = kNoOp;             // of the buckets so far, where updates are delayed
+  std::vector<InstanceId> updates_;    // by bucket
 };
 
 }  // namespace
