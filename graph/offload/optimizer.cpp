@@ -126,11 +126,22 @@ class OptimizerOffload {
     // leave theirs to another one: parameters that come may have to wait for backward.
     if (mover_.paths().pageable && !offload_.delayed_update) copying_ = copy;
     mover_.depend(copy, offload_.overlap || on_ssd_ ? updates_[i] : updates_.back());
-    mover_.after(copy, bucket.last_read);
+    mover_.after(copy, last_read_up_to(i));
     for (const std::uint32_t p : bucket.parameters) {
       mover_.use(copy, BufferId{index(mover_.graph().parameters[p].weight)});
     }
     take_new_parameters(i, copy);
+  // The last op that reads old parameters of the bucket. Of a delayed update, whose gradients are
+  // there from the start, also those of the buckets before it: parameters that are not read for
+  // long (an embedding's, after the first op) are updated last, and would hold up all others if
+  // the copy stream had them first.
+  OpId last_read_up_to(std::size_t i) {
+    const OpId last = buckets_[i].last_read;
+    if (!offload_.delayed_update) return last;
+    if (index(last_read_) + 1 < index(last) + 1) last_read_ = last;  // kNoOp: first
+    return last_read_;
+  }
+
   }
 
   // Of parameters that are kept off the GPU. On the host the update has written them; to the SSD

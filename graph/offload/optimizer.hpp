@@ -17,8 +17,9 @@
 //
 // Delayed by one step (ZeRO-Offload, arXiv:2101.06840, section 5.2) updates take the gradients of
 // the step before, which are on the host when the step starts, and run beside this step's forward
-// and backward; the parameters come in when backward has read the old ones. This step's gradients
-// stay on the host for the next: a second set of them.
+// and backward; a bucket's parameters come in as soon as backward has read the old ones and those
+// of the buckets before it are on their way. This step's gradients stay on the host for the next: a
+// second set of them.
 //
 // Where parameters are kept off the GPU, nothing comes in: on the host the update has written them
 // where they are kept, to an SSD an nvme_write takes them. The update waits for the last fetch of

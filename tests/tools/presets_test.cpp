@@ -4,6 +4,7 @@
 
 #include "tests/scenarios/text.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/files.hpp"
 #include "tools/evaluate.hpp"
 
 namespace tidemark::tools {
@@ -55,6 +56,29 @@ TEST_CASE(
   // This step's gradients stay, those of the step before are there when it starts.
   CHECK(late.tier(Tier::kHost).start == late.tier(Tier::kHost).end);
   CHECK(late.tier(Tier::kHost).start - now.tier(Tier::kHost).start == Bytes(2 * late.parameters));
+}
+
+TEST_CASE("a delayed update is never slower than one in time, on the scenarios that ship") {
+  // On links.yaml copies set the pace, on the others the CPU, the kernels or the drives.
+  const std::string name = GENERATE("links.yaml", "gpt2-on-4090.yaml", "gradient-accumulation.yaml",
+                                    "faster-ssd.yaml", "hf-config.yaml", "llama-3-8b.yaml");
+  const std::string file = test::source_file("scenarios/" + name);
+  const scenarios::Scenario all = scenarios::load(file);
+  int compared = 0;
+  for (const scenarios::RunSpec& run : all.runs) {
+    if (!run.offload.updates_on_cpu() || run.offload.fraction != 1 ||
+        run.offload.parameters.to != ParameterOffload::To::kGpu) {
+      continue;
+    }
+    scenarios::RunSpec late = run, now = run;
+    late.offload.delayed_update = true;
+    now.offload.delayed_update = false;
+    CAPTURE(name, run.strategy);
+    const SimTime late_time = evaluate(late, {.largest = 0}).step_time;
+    CHECK(late_time <= evaluate(now, {.largest = 0}).step_time);
+    ++compared;
+  }
+  CHECK(compared > 0);
 }
 
 TEST_CASE("zero-infinity reads and writes states once, and the blocks' parameters twice") {
