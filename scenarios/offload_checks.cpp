@@ -89,12 +89,6 @@ constexpr auto kRows = std::to_array<Row>({
      },
      "clip: only gradients that the CPU updates from are read for their norm",
      "optimizer: host or ssd, all of it"},
-    {"clip",
-     [](const RunSpec& r) {
-       return r.offload.clip && r.offload.gradients == Offload::States::kSsd;
-     },
-     "clip: gradients that wait on the SSD would be read twice, which is not modelled",
-     "gradients: host"},
     {"ssd_path",
      [](const RunSpec& r) {
        return r.offload.transport.ssd_path == Transport::SsdPath::kDirect &&

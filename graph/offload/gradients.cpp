@@ -100,7 +100,9 @@ void GradientMoves::make_pools() {
     mover_.keep(Tier::kSsd, Category::kGradients, all, "gradients on the SSD of the step before");
   }
   arriving_.emplace(mover_, offload_.buffers, count * passes_, largest, "gradient buffer");
-  returning_.emplace(mover_, offload_.buffers, count * passes_, largest,
+  // For each pass that adds to them, for their norm, and for the update.
+  const std::size_t visits = passes_ + (offload_.clip ? 1 : 0);
+  returning_.emplace(mover_, offload_.buffers, count * visits, largest,
                      "buffer for gradients from the SSD");
   if (adds) {
     reading_.emplace(mover_, offload_.buffers, count * (passes_ - 1), largest,

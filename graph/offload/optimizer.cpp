@@ -32,24 +32,21 @@ class OptimizerOffload {
   void add() {
     keep_states();
     gradients_.add_early_passes();
-    if (offload_.clip) {
+    const bool overlapped = offload_.overlap || on_ssd_;
+    const bool gradients_first = offload_.clip || !overlapped;
+    if (gradients_first) {
       for (std::size_t i = 0; i < buckets_.size(); ++i) add_gradients(i);
-      for (std::size_t i = 0; i < buckets_.size(); ++i) add_norm(i);
-      for (std::size_t i = 0; i < buckets_.size(); ++i) {
-        add_update(i);
-        add_parameters(i);
-      }
-    } else if (offload_.overlap || on_ssd_) {
-      for (std::size_t i = 0; i < buckets_.size(); ++i) {
-        add_gradients(i);
-        add_update(i);
-        add_parameters(i);
-      }
-    } else {
-      for (std::size_t i = 0; i < buckets_.size(); ++i) add_gradients(i);
-      for (std::size_t i = 0; i < buckets_.size(); ++i) add_update(i);
-      for (std::size_t i = 0; i < buckets_.size(); ++i) add_parameters(i);
     }
+    if (offload_.clip) {
+      for (std::size_t i = 0; i < buckets_.size(); ++i) add_norm(i);
+    }
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      if (!gradients_first) add_gradients(i);
+      add_update(i);
+      if (overlapped) add_parameters(i);
+    }
+    if (overlapped) return;
+    for (std::size_t i = 0; i < buckets_.size(); ++i) add_parameters(i);
   }
 
  private:
@@ -82,6 +79,7 @@ class OptimizerOffload {
 
   // No update starts before the last of these has ended: the global norm scales them all.
   void add_norm(std::size_t i) {
+    gradients_.bring_to_cpu(i);
     norm_ = cpu_.norm(buckets_[i], "norm of the gradients" + of_bucket(i));
     gradients_.give_to_cpu(i, *norm_);
   }
@@ -95,9 +93,9 @@ class OptimizerOffload {
     }
     gradients_.bring_to_cpu(i);
     const auto [first, update] = cpu_.update(bucket, "update" + of_bucket(i));
-    if (copying_) mover_.depend(first, *copying_);
     gradients_.give_to_cpu(i, first);
     if (norm_) mover_.depend(first, *norm_);
+    if (copying_) mover_.depend(first, *copying_);
     if (!offload_.overlap && !on_ssd_ && !offload_.delayed_update) {
       if (i > 0) {
         mover_.depend(first, updates_[i - 1]);
@@ -131,6 +129,8 @@ class OptimizerOffload {
       mover_.use(copy, BufferId{index(mover_.graph().parameters[p].weight)});
     }
     take_new_parameters(i, copy);
+  }
+
   // The last op that reads old parameters of the bucket. Of a delayed update, whose gradients are
   // there from the start, also those of the buckets before it: parameters that are not read for
   // long (an embedding's, after the first op) are updated last, and would hold up all others if
@@ -140,8 +140,6 @@ class OptimizerOffload {
     if (!offload_.delayed_update) return last;
     if (index(last_read_) + 1 < index(last) + 1) last_read_ = last;  // kNoOp: first
     return last_read_;
-  }
-
   }
 
   // Of parameters that are kept off the GPU. On the host the update has written them; to the SSD

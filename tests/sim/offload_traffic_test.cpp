@@ -49,6 +49,10 @@ Traffic expected(const Offload& offload, const TrainingConfig& training, std::in
     t.in += w.weight * away;
     t.cpu += (w.gradient + 2 * w.kept + (w.rounds ? w.weight : 0)) * away;
     if (states_on_ssd) t.read += w.kept * away, t.write += w.kept * away;
+    if (offload.clip) {  // all gradients are read once more, for their norm
+      t.cpu += w.gradient * away;
+      if (offload.gradients == Offload::States::kSsd) t.read += w.gradient * away;
+    }
     if (!offload.moves_gradients()) t.out += w.gradient * away;  // once, when they are complete
   }
   if (streamed) {
@@ -103,7 +107,7 @@ void check_traffic(const LoweringInput& input, const Offload& offload,
 
 std::vector<Offload> combinations() {
   std::vector<Offload> all;
-  for (int bits = 0; bits < 3 * 2 * 2 * 2 * 2 * 3 * 2; ++bits) {
+  for (int bits = 0; bits < 3 * 2 * 2 * 2 * 2 * 3 * 2 * 2; ++bits) {
     int rest = bits;
     const auto digit = [&](int base) {
       const int value = rest % base;
@@ -118,6 +122,7 @@ std::vector<Offload> combinations() {
     offload.overlap = digit(2) == 0;
     offload.gradients = static_cast<Offload::States>(digit(3));
     offload.accumulate_on = static_cast<Offload::Processor>(digit(2));
+    offload.clip = digit(2) == 1;
     offload.bucket = 20'000_B;  // a few buckets
     offload.buffers = 2;
     all.push_back(offload);

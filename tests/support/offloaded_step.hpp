@@ -41,9 +41,9 @@ inline std::string words(const Offload& offload) {
   return "optimizer " + word(offload.optimizer) + " update_on " + word(offload.update_on) +
          " gradients " + word(offload.gradients) + " accumulate_on " + word(offload.accumulate_on) +
          " fraction " + std::to_string(offload.fraction) + " delayed " +
-         word(offload.delayed_update) + " overlap " + word(offload.overlap) + " leave " +
-         word(offload.gradients_leave) + " bucket " + std::to_string(offload.bucket.count) +
-         " buffers " + std::to_string(offload.buffers);
+         word(offload.delayed_update) + " overlap " + word(offload.overlap) + " clip " +
+         word(offload.clip) + " leave " + word(offload.gradients_leave) + " bucket " +
+         std::to_string(offload.bucket.count) + " buffers " + std::to_string(offload.buffers);
 }
 
 // The combinations that the loader lets through.
@@ -54,6 +54,7 @@ inline bool makes_sense(const Offload& offload, const TrainingConfig& training) 
     return false;
   }
   if (offload.delayed_update && (gpu_updates || offload.fraction != 1)) return false;
+  if (offload.clip && (!offload.updates_on_cpu() || offload.fraction != 1)) return false;
   if (!offload.moves_gradients() && offload.accumulate_on == Offload::Processor::kGpu) return false;
   return !(gpu_updates && training.optimizer == Optimizer::kSgd &&
            training.precision != Precision::kBf16Mixed);

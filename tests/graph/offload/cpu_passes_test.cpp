@@ -1,6 +1,9 @@
 // Passes of the CPU over gradients before its update.
 
 #include "graph/offload/cpu_update.hpp"
+
+#include <set>
+
 #include "graph/plan.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/machines.hpp"
@@ -43,6 +46,29 @@ TEST_CASE("clipping with states on the SSD lets no gradient wait for an update")
       CHECK(instance(program, before).stream == Stream::kCompute);
     }
   }
+}
+
+TEST_CASE("clipping gradients that wait on the SSD reads them twice, for the norm and the update") {
+  Chain chain(7, 1'000'000'000);
+  Offload offload = on_host(4_GB);
+  offload.gradients = Offload::States::kSsd;
+  offload.buffers = 2;
+  offload.clip = true;
+  const Program program = plan(chain.graph, {}, offload, test::round_machine());
+  CHECK(bytes_of(program, Stream::kNvmeWrite) == 14_GB);
+  CHECK(bytes_of(program, Stream::kNvmeRead) == 28_GB);
+  const auto& reads = order(program, Stream::kNvmeRead);
+  const auto& cpu = order(program, Stream::kCpuOptimizer);
+  REQUIRE(reads.size() == 8);
+  REQUIRE(cpu.size() == 8);  // four norms, four updates
+  std::set<InstanceId> read_for;
+  for (const InstanceId pass : cpu) {
+    for (const InstanceId read : reads) {
+      if (depends(program, pass, read)) read_for.insert(read);
+    }
+  }
+  CHECK(read_for.size() == 8);  // each pass has a read of its own
+  for (std::size_t i = 4; i < 8; ++i) CHECK(depends(program, cpu[i], cpu[3]));
 }
 
 TEST_CASE("widening gradients first is a pass of 6 bytes, and the update reads 4 instead of 2") {
