@@ -118,7 +118,7 @@ def compare(scenario, strategy=None, policies=None, budgets=None, settings=None,
 
 
 def ledger(scenario, strategies=None, settings=None, program=None):
-    """A record a state, a saved tensor and an option, as `tidemark ledger --csv` has them."""
+    """A record a state, a saved tensor, the policy and an option, as `tidemark ledger --csv` has them."""
     arguments = _arguments("ledger", scenario, strategies, settings)
     return _records(_call([*arguments, "--csv", "-"], program))
 
