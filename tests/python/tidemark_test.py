@@ -70,6 +70,8 @@ class Records(unittest.TestCase):
                 peak = max(peak, sum(levels.values()))
         [run] = tidemark.run(SEVEN, EVERY_BLOCK)
         self.assertEqual(peak, run["hbm.peak_bytes"])
+        [write] = [r for r in records if r["kind"] == "figure" and r["name"] == "nvme_write"]
+        self.assertEqual(write["to_per_s"], write["from_per_s"] * 11 // 10)
         self.assertEqual(sum(levels.values()), run["hbm.end_bytes"])
 
     def test_faults_are_told_with_what_the_program_said(self):

@@ -96,10 +96,10 @@ TEST_CASE("where writes to the SSD bind, they are worth buying and the copies to
   CHECK(seconds(effect(found, "nvme_write").saves) == Approx(writing / 11).epsilon(1e-9));
   CHECK(effect(found, "pcie_h2d").saves == 0_ps);
   CHECK(found.effects.front().figure->name == "nvme_drives");  // twice as fast
-  CHECK(found.effects.front().from == "1");
-  CHECK(found.effects.front().to == "2");
-  CHECK(effect(found, "nvme_write").from == "10.0 MB/s");
-  CHECK(effect(found, "nvme_write").to == "11.0 MB/s");
+  CHECK(found.effects.front().from.count == 1);
+  CHECK(found.effects.front().to.count == 2);
+  CHECK(text_of(effect(found, "nvme_write").from) == "10.0 MB/s");
+  CHECK(text_of(effect(found, "nvme_write").to) == "11.0 MB/s");
 }
 
 TEST_CASE("effects come with the largest first, and say what a user's own change would") {
@@ -264,11 +264,49 @@ TEST_CASE("sensitivities as JSON have the names that programs rely on") {
       sensitivity_json(std::vector{ScenarioSensitivities{"x", {sensitivity_of(run)}}}));
   const auto& only = json["runs"][0];
   CHECK(only["strategy"] == "only");
-  for (const char* key : {"figure", "from", "to", "fits", "step_time_s", "saves_s"}) {
+  for (const char* key : {"figure", "fits", "step_time_s", "saves_s"}) {
     CHECK(only["effects"][0].contains(key));
   }
+  // Amounts under the names of their units, with all digits.
+  const auto effect_of = [&](const char* figure) {
+    for (const auto& each : only["effects"]) {
+      if (each["figure"] == figure) return each;
+    }
+    return nlohmann::json();
+  };
+  RunSpec better = run;
+  for (const Figure& figure : figures()) {
+    if (figure.name == "hbm_capacity" || figure.name == "pcie_latency")
+      figure.improve(better.machine);
+  }
+  CHECK(effect_of("hbm_capacity")["from_bytes"] == run.machine.gpu.capacity.count);
+  CHECK(effect_of("hbm_capacity")["to_bytes"] == better.machine.gpu.capacity.count);
+  CHECK(effect_of("pcie_latency")["from_s"] == seconds(run.machine.pcie.latency));
+  CHECK(effect_of("pcie_latency")["to_s"] == seconds(better.machine.pcie.latency));
+  CHECK(effect_of("matmul")["from_per_s"] == run.machine.gpu.matmul_16bit.count);
+  CHECK(effect_of("nvme_drives")["to_count"] == run.machine.ssd.drives + 1);
   for (const char* key : {"mover", "moves_bytes", "has_per_s", "needs_per_s", "step_time_s",
                           "endless_step_time_s", "to_hide_per_s", "hidden", "binds", "binds_s"}) {
     CHECK(only["bandwidth_needed"][0].contains(key));
   }
+}
+
+TEST_CASE("amounts as CSV are whole numbers in the column of their unit") {
+  RunSpec run = small_run("offload: {optimizer: ssd}\n");
+  run.machine.ssd.write = run.machine.ssd.sustained = Bandwidth(2'000'000'019);
+  const std::string csv =
+      sensitivity_csv(std::vector{ScenarioSensitivities{"x", {sensitivity_of(run)}}});
+  std::istringstream stream(csv);
+  std::string header;
+  std::getline(stream, header);
+  CHECK(header.find("name,from_per_s,to_per_s,from_bytes,to_bytes,from_s,to_s,from_count,to_count,"
+                    "step_time_s") != std::string::npos);
+  const auto commas = std::ranges::count(header, ',');
+  for (std::string line; std::getline(stream, line);) {
+    CAPTURE(line);
+    CHECK(std::ranges::count(line, ',') == commas);
+  }
+  // 2,000,000,019 and a tenth of it, rounded down, more.
+  CHECK(csv.find(",nvme_write,2000000019,2200000020,,,,,,,") != std::string::npos);
+  CHECK(csv.find(",nvme_drives,,,,,,,1,2,") != std::string::npos);
 }

@@ -1,5 +1,7 @@
 #include "tools/analysis/figures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -45,9 +47,13 @@ void more_of(Pcie& pcie, Direction direction) {
   more(pcie.*direction.remote);
 }
 
-std::string text_of(Bandwidth rate) { return rate.count > 0 ? format_bandwidth(rate) : ""; }
-std::string text_of(FlopRate rate) { return rate.count > 0 ? format_flop_rate(rate) : ""; }
-std::string text_of(SimTime time) { return time.count() > 0 ? format_time(time) : ""; }
+FigureAmount amount_of(Bandwidth rate) { return {FigureUnit::kBytesPerSecond, rate.count}; }
+FigureAmount amount_of(FlopRate rate) { return {FigureUnit::kFlopsPerSecond, rate.count}; }
+FigureAmount amount_of(Frequency clock) { return {FigureUnit::kHertz, clock.count}; }
+FigureAmount amount_of(Bytes bytes) { return {FigureUnit::kBytes, bytes.count}; }
+FigureAmount amount_of(SimTime time) { return {FigureUnit::kTime, time.count()}; }
+FigureAmount amount_of(std::int64_t count) { return {FigureUnit::kCount, count}; }
+constexpr FigureAmount kNone{};
 
 constexpr auto kFigures = std::to_array<Figure>({
     {"matmul", "GPU matmul rate",
@@ -56,61 +62,56 @@ constexpr auto kFigures = std::to_array<Figure>({
        more(m.gpu.matmul_32bit);
        more(m.gpu.matmul_tf32);
      },
-     [](const Machine& m) { return text_of(m.gpu.matmul_16bit); }},
+     [](const Machine& m) { return amount_of(m.gpu.matmul_16bit); }},
     {"vector", "GPU vector rate", [](Machine& m) { more(m.gpu.vector_32bit); },
-     [](const Machine& m) { return text_of(m.gpu.vector_32bit); }},
+     [](const Machine& m) { return amount_of(m.gpu.vector_32bit); }},
     {"hbm_bandwidth", "HBM bandwidth", [](Machine& m) { more(m.gpu.bandwidth); },
-     [](const Machine& m) { return text_of(m.gpu.bandwidth); }},
+     [](const Machine& m) { return amount_of(m.gpu.bandwidth); }},
     {"hbm_capacity", "HBM capacity", [](Machine& m) { more(m.gpu.capacity); },
-     [](const Machine& m) { return format_bytes(m.gpu.capacity); }},
+     [](const Machine& m) { return amount_of(m.gpu.capacity); }},
     {"launch_latency", "launch latency", [](Machine& m) { less(m.gpu.launch_latency); },
-     [](const Machine& m) { return text_of(m.gpu.launch_latency); }},
+     [](const Machine& m) { return amount_of(m.gpu.launch_latency); }},
     {"host_issue", "host's issue of operations", [](Machine& m) { less(m.host.issue); },
-     [](const Machine& m) { return text_of(m.host.issue); }},
+     [](const Machine& m) { return amount_of(m.host.issue); }},
     {"pcie_h2d", "PCIe in", [](Machine& m) { more_of(m.pcie, kIn); },
-     [](const Machine& m) { return text_of(pcie_rates(m.pcie).h2d); }},
+     [](const Machine& m) { return amount_of(pcie_rates(m.pcie).h2d); }},
     {"pcie_d2h", "PCIe out", [](Machine& m) { more_of(m.pcie, kOut); },
-     [](const Machine& m) { return text_of(pcie_rates(m.pcie).d2h); }},
+     [](const Machine& m) { return amount_of(pcie_rates(m.pcie).d2h); }},
     {"pcie_both", "PCIe both ways", [](Machine& m) { more(m.pcie.both); },
-     [](const Machine& m) { return full_duplex(m.pcie) ? "" : text_of(m.pcie.both); }},
+     [](const Machine& m) { return full_duplex(m.pcie) ? kNone : amount_of(m.pcie.both); }},
     {"pcie_uplink", "PCIe uplink of the switch", [](Machine& m) { more(m.pcie.uplink); },
-     [](const Machine& m) {
-       return m.pcie.gpus_on_switch > 1 ? text_of(m.pcie.uplink) : std::string();
-     }},
+     [](const Machine& m) { return m.pcie.gpus_on_switch > 1 ? amount_of(m.pcie.uplink) : kNone; }},
     {"pcie_latency", "PCIe latency", [](Machine& m) { less(m.pcie.latency); },
-     [](const Machine& m) { return text_of(m.pcie.latency); }},
+     [](const Machine& m) { return amount_of(m.pcie.latency); }},
     {"dram", "DRAM bandwidth", [](Machine& m) { more(m.host.bandwidth); },
-     [](const Machine& m) { return text_of(m.host.bandwidth); }},
+     [](const Machine& m) { return amount_of(m.host.bandwidth); }},
     {"cpu_optimizer", "CPU compute rate",
      [](Machine& m) {
        more(m.host.cpu_optimizer);
        more(m.host.clock);
      },
      [](const Machine& m) {
-       if (m.host.cpu_optimizer.count > 0) return text_of(m.host.cpu_optimizer);
-       const std::int64_t megahertz = m.host.clock.count / 1'000'000;
-       return megahertz > 0 ? std::to_string(megahertz) + " MHz" : std::string();
+       if (m.host.cpu_optimizer.count > 0) return amount_of(m.host.cpu_optimizer);
+       return amount_of(m.host.clock);
      }},
     {"host_copy", "copies by a core", [](Machine& m) { more(m.host.copy); },
-     [](const Machine& m) { return text_of(m.host.copy); }},
+     [](const Machine& m) { return amount_of(m.host.copy); }},
     {"nvme_read", "NVMe read", [](Machine& m) { more(m.ssd.read); },
-     [](const Machine& m) { return text_of(nvme_rates(m.ssd).read); }},
+     [](const Machine& m) { return amount_of(nvme_rates(m.ssd).read); }},
     {"nvme_write", "NVMe write",
      [](Machine& m) {
        more(m.ssd.write);
        more(m.ssd.sustained);
      },
-     [](const Machine& m) { return text_of(nvme_rates(m.ssd).write); }},
+     [](const Machine& m) { return amount_of(nvme_rates(m.ssd).write); }},
     {"nvme_both", "NVMe both ways", [](Machine& m) { more(m.ssd.both); },
      [](const Machine& m) {
-       return m.ssd.both.count > 0 ? text_of(nvme_rates(m.ssd).both) : std::string();
+       return m.ssd.both.count > 0 ? amount_of(nvme_rates(m.ssd).both) : kNone;
      }},
     {"nvme_latency", "NVMe latency", [](Machine& m) { less(m.ssd.latency); },
-     [](const Machine& m) { return text_of(m.ssd.latency); }},
+     [](const Machine& m) { return amount_of(m.ssd.latency); }},
     {"nvme_drives", "one more NVMe drive", [](Machine& m) { ++m.ssd.drives; },
-     [](const Machine& m) {
-       return m.ssd.read.count > 0 ? std::to_string(m.ssd.drives) : std::string();
-     }},
+     [](const Machine& m) { return m.ssd.read.count > 0 ? amount_of(m.ssd.drives) : kNone; }},
 });
 
 // A total of both directions that is below their sum grows along, as that of a wider link would;
@@ -158,6 +159,46 @@ constexpr auto kMovers = std::to_array<Mover>({
 });
 
 }  // namespace
+
+std::string text_of(FigureAmount amount) {
+  if (amount.count <= 0) return "";
+  switch (amount.unit) {
+    case FigureUnit::kBytesPerSecond:
+      return format_bandwidth(Bandwidth(amount.count));
+    case FigureUnit::kFlopsPerSecond:
+      return format_flop_rate(FlopRate(amount.count));
+    case FigureUnit::kHertz:
+      return std::to_string(amount.count / 1'000'000) + " MHz";
+    case FigureUnit::kBytes:
+      return format_bytes(Bytes(amount.count));
+    case FigureUnit::kTime:
+      return format_time(SimTime(amount.count));
+    case FigureUnit::kCount:
+      return std::to_string(amount.count);
+  }
+  return "";
+}
+
+std::string full_number(FigureAmount amount) {
+  if (amount.unit != FigureUnit::kTime) return std::to_string(amount.count);
+  return fmt::format("{}", seconds(SimTime(amount.count)));
+}
+
+std::string_view column_of(FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kBytesPerSecond:
+    case FigureUnit::kFlopsPerSecond:
+    case FigureUnit::kHertz:
+      return "per_s";
+    case FigureUnit::kBytes:
+      return "bytes";
+    case FigureUnit::kTime:
+      return "s";
+    case FigureUnit::kCount:
+      return "count";
+  }
+  return "";
+}
 
 std::span<const Figure> figures() { return kFigures; }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The figures of a machine that money can change, as data: a row each.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,12 +14,36 @@
 
 namespace tidemark::tools {
 
+enum class FigureUnit : std::uint8_t {
+  kBytesPerSecond,
+  kFlopsPerSecond,
+  kHertz,
+  kBytes,
+  kTime,  // picoseconds
+  kCount
+};
+
+struct FigureAmount {
+  FigureUnit unit{};
+  std::int64_t count = 0;  // 0: the machine has none
+};
+
+// "26.0 GB/s"; empty: the machine has none.
+std::string text_of(FigureAmount amount);
+
+// In the unit of its column, with all digits: "26000000000", "1e-06".
+std::string full_number(FigureAmount amount);
+
+// What a column of such amounts is named by, after "from_" or "to_".
+std::string_view column_of(FigureUnit unit);  // "per_s", "bytes", "s", "count"
+inline constexpr std::array<std::string_view, 4> kFigureColumns = {"per_s", "bytes", "s", "count"};
+
 // What could be better. Rates and sizes grow by 10 %, latencies shrink to 10/11.
 struct Figure {
   std::string_view name;  // as it stands in the JSON
   std::string_view words;
   void (*improve)(Machine&);
-  std::string (*value)(const Machine&);  // "26.0 GB/s"; empty: the machine has none
+  FigureAmount (*amount)(const Machine&);
 };
 
 std::span<const Figure> figures();

@@ -51,10 +51,10 @@ class Questions {
     found_.fits = now_.fits;
     found_.step_time = now_.step_time;
     for (const Figure& figure : figures()) {
-      if (figure.value(run.machine).empty()) continue;
+      if (figure.amount(run.machine).count <= 0) continue;
       Effect& effect = found_.effects.emplace_back();
       effect.figure = &figure;
-      effect.from = figure.value(run.machine);
+      effect.from = figure.amount(run.machine);
     }
     for (const Mover& mover : movers()) {
       if (mover.rate(run.machine) <= 0 || !uses(mover)) continue;
@@ -104,7 +104,7 @@ class Questions {
   void answer(Effect& effect) {
     Machine better = what_if_.machine();
     effect.figure->improve(better);
-    effect.to = effect.figure->value(better);
+    effect.to = effect.figure->amount(better);
     const WhatIf then = what_if_.play(better);
     ++played_;
     effect.fits = then.fits;

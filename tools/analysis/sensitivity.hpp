@@ -20,7 +20,7 @@ namespace tidemark::tools {
 // A run with one figure of the machine improved.
 struct Effect {
   const Figure* figure = nullptr;
-  std::string from, to;  // the figure as text
+  FigureAmount from, to;
   bool fits = false;
   SimTime step_time{};  // where it does not fit: with enough memory
   SimTime saves{};      // against the run as it is; negative where the schedule got worse

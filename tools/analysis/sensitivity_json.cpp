@@ -1,6 +1,7 @@
 // What a faster machine would do, for programs. Extend names, do not rename them.
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tidemark/version.hpp"
 #include "tools/analysis/sensitivity.hpp"
@@ -10,10 +11,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Rates of bytes, of FLOPs and of a clock are all "per_s": the figure's name says of what.
+Json number_of(FigureAmount amount) {
+  if (amount.unit == FigureUnit::kTime) return seconds(SimTime(amount.count));
+  return amount.count;
+}
+
 Json effect_json(const Effect& effect) {
+  const std::string unit(column_of(effect.from.unit));
   return {{"figure", effect.figure->name},
-          {"from", effect.from},
-          {"to", effect.to},
+          {"from_" + unit, number_of(effect.from)},
+          {"to_" + unit, number_of(effect.to)},
           {"fits", effect.fits},
           {"step_time_s", seconds(effect.step_time)},
           {"saves_s", seconds(effect.saves)}};

@@ -56,7 +56,7 @@ void append_effects(std::string& out, const Sensitivity& run, std::size_t width)
     }
     any = true;
     worse = worse || effect.saves.count() < 0;
-    table.add_row({std::string(effect.figure->words), effect.from, effect.to,
+    table.add_row({std::string(effect.figure->words), text_of(effect.from), text_of(effect.to),
                    format_time(effect.step_time), signed_time(effect.saves),
                    fmt::format("{:.1f}", 100 * share(effect.saves, run.step_time))});
   }

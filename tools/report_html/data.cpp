@@ -151,8 +151,8 @@ Json effects_json(const std::vector<Effect>& effects) {
   for (const Effect& effect : effects) {
     if (effect.saves == SimTime(0)) continue;
     list.push_back({{"figure", effect.figure->words},
-                    {"from", effect.from},
-                    {"to", effect.to},
+                    {"from", text_of(effect.from)},
+                    {"to", text_of(effect.to)},
                     {"saves", effect.saves.count()}});
   }
   return list;
