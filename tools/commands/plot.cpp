@@ -42,7 +42,13 @@ struct ChartKind {
 plot::Figure draw_timeline(std::span<const Report> runs, const PlotArguments& arguments,
                            const plot::ChartFrame& frame) {
   const auto found = std::ranges::find(kTierNames, arguments.tier);
-  return plot::timeline_chart(runs, static_cast<Tier>(found - kTierNames.begin()), frame);
+  const auto tier = static_cast<Tier>(found - kTierNames.begin());
+  const bool empty =
+      std::ranges::all_of(runs, [&](const Report& run) { return run.tier(tier).peak.count == 0; });
+  if (empty) {
+    throw UserError(fmt::format("--tier {}: no run has anything there", arguments.tier));
+  }
+  return plot::timeline_chart(runs, tier, frame);
 }
 
 plot::Figure draw_strategies(std::span<const Report> runs, const PlotArguments&,

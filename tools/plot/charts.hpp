@@ -25,7 +25,7 @@ struct ChartFrame {
 };
 
 // A panel a run: the bytes of one tier over the step, stacked by category, with the capacity, the
-// peak and the parts of the step.
+// peak and the parts of the step. Runs with nothing in the tier are named below, without a panel.
 Figure timeline_chart(std::span<const Report> runs, Tier tier, const ChartFrame& frame);
 
 // A row a run: its peaks by tier beside its step time, split into kernels, recompute and stalls.
@@ -36,12 +36,14 @@ struct ParetoPoint {
   Bytes peak;
   SimTime time{};
   bool fits = true;
+  bool met = true;          // false: planned for a budget that its peak exceeds
+  std::string series = {};  // what is done: points of different work do not compete
 };
 
-// Which points no other one beats: none needs as little memory and time, and less of one of them.
+// Which points of their series no other one beats (tools/front.hpp).
 std::vector<bool> pareto_front(std::span<const ParetoPoint> points);
 
-// Peak of HBM against step time.
+// Peak of HBM against step time, with a front for each series.
 Figure pareto_chart(std::span<const ParetoPoint> points, Bytes capacity, const ChartFrame& frame);
 
 std::vector<ParetoPoint> pareto_points(std::span<const Report> runs);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hardware/quantity.hpp"
+#include "tools/front.hpp"
 #include "tools/plot/charts.hpp"
 #include "tools/plot/pen.hpp"
 #include "tools/plot/style.hpp"
@@ -80,6 +81,11 @@ class Labels {
   Labels(Pen& pen, const Box& inside) : pen_(pen), inside_(inside) {}
 
   void keep_free(const Box& box) { taken_.push_back(box); }
+  // A line that no label may lie under: where there is no other place, the label covers it.
+  void clear_of(const Box& line) {
+    lines_.push_back(line);
+    keep_free(line);
+  }
 
   void put(Point at, const std::string& label, double size) {
     const double wide = pen_.text_width(label, size);
@@ -109,6 +115,9 @@ class Labels {
       const double near = std::clamp(at.x, best.left, best.right);
       pen_.line({at, {near, middle < at.y ? best.bottom : best.top}}, kGrey, 0.4);
     }
+    for (const Box& line : lines_) {
+      if (overlap(best, line) > 0) pen_.rectangle(best, {kWhite, Hatch::kNone});
+    }
     pen_.text({best.left, middle + 0.35 * size}, label, size, Anchor::kStart);
   }
 
@@ -116,6 +125,7 @@ class Labels {
   Pen& pen_;
   Box inside_;
   std::vector<Box> taken_;
+  std::vector<Box> lines_;
 };
 
 // Through the points of the front from the left, as a staircase: what is between two is not
@@ -130,6 +140,78 @@ std::vector<Point> staircase(std::vector<Point> front) {
   return steps;
 }
 
+// Each once, in the order in which they come.
+std::vector<std::string> series_of(std::span<const ParetoPoint> points) {
+  std::vector<std::string> series;
+  for (const ParetoPoint& point : points) {
+    if (std::ranges::find(series, point.series) == series.end()) series.push_back(point.series);
+  }
+  return series;
+}
+
+// A colour a series and a shape for each of its points; of one series a colour a point as well.
+std::vector<Marker> markers_of(std::span<const ParetoPoint> points,
+                               std::span<const std::string> series, double size) {
+  std::vector<Marker> markers;
+  std::vector<std::size_t> taken(series.size(), 0);
+  for (const ParetoPoint& point : points) {
+    const auto s =
+        static_cast<std::size_t>(std::ranges::find(series, point.series) - series.begin());
+    const std::size_t n = taken[s]++;
+    markers.push_back({{}, mark_shape(n), mark_color(series.size() > 1 ? s : n), size, point.fits});
+  }
+  return markers;
+}
+
+std::string name_of(const ParetoPoint& point) {
+  return point.label + (point.met ? "" : " (missed)");
+}
+
+// What the numbers at the points stand for, from `top` down in as many columns as there is room
+// for; returns where it ends.
+double list_points(Pen& pen, const ChartFrame& frame, std::span<const ParetoPoint> points,
+                   std::span<const Marker> markers, double top) {
+  const double font = pen.font();
+  const double size = 0.9 * font;
+  const double leading = 1.35 * size;
+  const std::size_t columns = pen.width() < 300 || points.size() < 2 ? 1 : 2;
+  const std::size_t rows = (points.size() + columns - 1) / columns;
+  const double column = (pen.width() - 2 * font) / static_cast<double>(columns);
+  double end = top;
+  double y = top;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i % rows == 0) y = top;
+    const double x = font + column * static_cast<double>(i / rows);
+    Marker marker = markers[i];
+    marker.at = {x + 0.4 * font, y + 0.45 * size};
+    marker.size = 0.7 * size;
+    pen.marker(marker);
+    pen.text({x + 3 * font, y + 0.8 * size}, std::to_string(i + 1), size, Anchor::kEnd);
+    for (const std::string& line :
+         fold(name_of(points[i]), size, false, column - 4.2 * font, frame.measure)) {
+      pen.text({x + 3.6 * font, y + 0.8 * size}, line, size, Anchor::kStart);
+      y += leading;
+    }
+    end = std::max(end, y);
+  }
+  return end + 0.4 * font;
+}
+
+std::string note_on(std::span<const ParetoPoint> points, std::span<const std::string> series) {
+  std::string note = "line: what no other point beats in memory and time";
+  if (series.size() > 1) {
+    note = "a colour and a line for each ";
+    std::string names;
+    for (const std::string& each : series) names += (names.empty() ? "" : "; ") + each;
+    note += fmt::format("({}): what no other point of it beats in memory and time", names);
+  }
+  if (!std::ranges::all_of(points, &ParetoPoint::fits)) note += "; hollow: does not fit";
+  if (!std::ranges::all_of(points, &ParetoPoint::met)) {
+    note += "; missed: needs more than the budget that it was to plan for, and is on no line";
+  }
+  return note;
+}
+
 // Around a line that runs level or upright.
 Box around(Point a, Point b) {
   return {std::min(a.x, b.x) - 1, std::min(a.y, b.y) - 1, std::max(a.x, b.x) + 1,
@@ -139,13 +221,17 @@ Box around(Point a, Point b) {
 }  // namespace
 
 std::vector<bool> pareto_front(std::span<const ParetoPoint> points) {
-  std::vector<bool> front(points.size(), true);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (const ParetoPoint& other : points) {
-      const bool no_worse = other.peak <= points[i].peak && other.time <= points[i].time;
-      const bool better = other.peak < points[i].peak || other.time < points[i].time;
-      if (no_worse && better) front[i] = false;
+  std::vector<bool> front(points.size(), false);
+  for (const std::string& series : series_of(points)) {
+    std::vector<std::size_t> places;
+    std::vector<FrontPoint> own;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (points[i].series != series) continue;
+      places.push_back(i);
+      own.push_back({points[i].peak, points[i].time, points[i].fits, points[i].met});
     }
+    const std::vector<bool> of_own = front_of(own);
+    for (std::size_t k = 0; k < places.size(); ++k) front[places[k]] = of_own[k];
   }
   return front;
 }
@@ -154,9 +240,13 @@ Figure pareto_chart(std::span<const ParetoPoint> points, Bytes capacity, const C
   Pen pen(frame.style, frame.measure, frame.title);
   const double font = pen.font();
   const double size = 0.9 * font;
-  const bool numbered = points.size() > kMostNamed;
   const double top = pen.title(frame.title) + 1.2 * font;
   const Box box{6 * font, top, pen.width() - 1.5 * font, top + 0.5 * pen.width()};
+  // A name has to find room on one side of its point.
+  const bool too_long = std::ranges::any_of(points, [&](const ParetoPoint& point) {
+    return pen.text_width(name_of(point), size) > 0.5 * (box.right - box.left);
+  });
+  const bool numbered = too_long || points.size() > kMostNamed;
 
   double most = 1;
   for (const ParetoPoint& point : points) {
@@ -175,61 +265,52 @@ Figure pareto_chart(std::span<const ParetoPoint> points, Bytes capacity, const C
   up.put(pen);
 
   const std::vector<bool> on_front = pareto_front(points);
-  std::vector<Point> front;
+  const std::vector<std::string> series = series_of(points);
+  std::vector<Marker> markers = markers_of(points, series, 0.7 * font);
   Labels labels(pen, box);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point at{place_of(points[i].peak), up(points[i].time)};
+    markers[i].at = at;
     labels.keep_free({at.x - 0.4 * font, at.y - 0.4 * font, at.x + 0.4 * font, at.y + 0.4 * font});
-    if (on_front[i]) front.push_back(at);
   }
-  const std::vector<Point> steps = staircase(front);
-  if (steps.size() > 1) pen.line(steps, kGrey, 1.0);
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    labels.keep_free(around(steps[i - 1], steps[i]));
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    std::vector<Point> front;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (on_front[i] && points[i].series == series[s]) front.push_back(markers[i].at);
+    }
+    const std::vector<Point> steps = staircase(front);
+    if (steps.size() > 1) pen.line(steps, series.size() > 1 ? mark_color(s) : kGrey, 1.0);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      labels.keep_free(around(steps[i - 1], steps[i]));
+    }
   }
   if (in_sight) {
     const double x = place_of(capacity);
     pen.line({{x, box.top}, {x, box.bottom}}, kBlack, 0.9, true);
-    pen.text({x, box.top - 3}, fmt::format("capacity {}", format_bytes(capacity)), 0.85 * font,
+    const std::string name = fmt::format("capacity {}", format_bytes(capacity));
+    const double half = pen.text_width(name, 0.85 * font) / 2;
+    pen.text({std::min(x, pen.width() - 0.5 * font - half), box.top - 3}, name, 0.85 * font,
              Anchor::kMiddle);
-    labels.keep_free({x - 1, box.top, x + 1, box.bottom});
+    labels.clear_of({x - 1, box.top, x + 1, box.bottom});
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const Point at{place_of(points[i].peak), up(points[i].time)};
-    pen.marker({at, mark_shape(i), mark_color(i), 0.7 * font, points[i].fits});
-    labels.put(at, numbered ? std::to_string(i + 1) : points[i].label, size);
+    labels.put(markers[i].at, numbered ? std::to_string(i + 1) : name_of(points[i]), size);
   }
+  for (const Marker& marker : markers) pen.marker(marker);
   pen.frame(box);
 
   double y = box.bottom + 3.6 * font;
-  if (numbered) {
-    const std::size_t across_count = pen.width() < 300 ? 1 : 2;
-    const std::size_t rows = (points.size() + across_count - 1) / across_count;
-    const double column = (pen.width() - 2 * font) / static_cast<double>(across_count);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const double x = font + column * static_cast<double>(i / rows);
-      const double line = y + 1.35 * size * static_cast<double>(i % rows);
-      pen.marker({{x + 0.4 * font, line + 0.45 * size},
-                  mark_shape(i),
-                  mark_color(i),
-                  0.7 * size,
-                  points[i].fits});
-      pen.text({x + 3 * font, line + 0.8 * size}, std::to_string(i + 1), size, Anchor::kEnd);
-      pen.text({x + 3.6 * font, line + 0.8 * size}, points[i].label, size, Anchor::kStart);
-    }
-    y += 1.35 * size * static_cast<double>(rows) + 0.4 * font;
-  }
-  std::string note = "line: what no other point beats in memory and time";
-  if (!std::ranges::all_of(points, &ParetoPoint::fits)) note += "; hollow: does not fit";
-  y = pen.paragraph({font, y}, note, 0.85 * font, false, pen.width() - 2 * font, kGrey);
+  if (numbered) y = list_points(pen, frame, points, markers, y);
+  y = pen.paragraph({font, y}, note_on(points, series), 0.85 * font, false, pen.width() - 2 * font,
+                    kGrey);
   return pen.finish(y + 0.5 * font);
 }
 
 std::vector<ParetoPoint> pareto_points(std::span<const Report> runs) {
   std::vector<ParetoPoint> points;
   for (const Report& run : runs) {
-    points.push_back(
-        {run_label(run), run.tier(Tier::kHbm).peak_reserved, run.step_time, run.fits()});
+    points.push_back({run_label(run), run.tier(Tier::kHbm).peak_reserved, run.step_time, run.fits(),
+                      !run.placement || run.placement->met, work_of(run.point)});
   }
   return points;
 }

@@ -56,20 +56,31 @@ double Pen::title(const std::string& text) {
 
 double Pen::legend(std::span<const LegendEntry> entries, double left, double right, double top) {
   const double swatch = 1.4 * font_;
+  const double between = 1.2 * font_;
   double x = left;
   double y = top;
+  double below = top;  // of the rows so far
   for (const LegendEntry& entry : entries) {
-    const double wide = swatch + 0.4 * font_ + text_width(entry.name, font_) + 1.2 * font_;
-    if (x > left && x + wide - 1.2 * font_ > right) {
+    const double before = swatch + 0.4 * font_;
+    const auto lines = fold(entry.name, font_, false, right - left - before, measure_);
+    double wide = 0;
+    for (const std::string& line : lines) wide = std::max(wide, before + text_width(line, font_));
+    if (x > left && x + wide > right) {
       x = left;
-      y += 1.5 * font_;
+      y = below;
     }
-    const Box box{x, y, x + swatch, y + 0.9 * font_};
-    rectangle(box, entry.paint);
-    text({x + swatch + 0.4 * font_, y + kAscent * font_}, entry.name, font_, Anchor::kStart);
-    x += wide;
+    rectangle({x, y, x + swatch, y + 0.9 * font_}, entry.paint);
+    double baseline = y + kAscent * font_;
+    for (const std::string& line : lines) {
+      text({x + before, baseline}, line, font_, Anchor::kStart);
+      baseline += kLeading * font_;
+    }
+    const double extra =
+        kLeading * font_ * static_cast<double>(std::max<std::size_t>(lines.size(), 1) - 1);
+    below = std::max(below, y + 1.5 * font_ + extra);
+    x += wide + between;
   }
-  return entries.empty() ? top : y + 1.8 * font_;
+  return entries.empty() ? top : below + 0.3 * font_;
 }
 
 void Pen::horizontal_axis(const Box& box, const Scale& scale, std::span<const Tick> ticks,

@@ -51,7 +51,8 @@ class Pen {
   // The title, wrapped. Returns where what follows may begin.
   double title(const std::string& text);
 
-  // Entries in rows between the margins, from `top` down. Returns where what follows may begin.
+  // Entries in rows between the margins, from `top` down; a name that is wider than that has
+  // several lines. Returns where what follows may begin.
   double legend(std::span<const LegendEntry> entries, double left, double right, double top);
 
   // A grid, tick labels and the axis title; the scale's places are those inside the box.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "hardware/quantity.hpp"
 #include "tools/plot/charts.hpp"
@@ -19,6 +21,7 @@ constexpr std::array<Paint, kTierCount> kTierPaints = {{
 }};
 constexpr std::array<const char*, kTierCount> kTierLabels = {"HBM", "host", "SSD"};
 constexpr double kMinVisible = 0.002;  // of the longest step: shorter stalls have no legend
+constexpr double kNarrow = 300;        // points
 constexpr Color kDoesNotFit{0xb0, 0x3a, 0x00};
 
 struct TimePart {
@@ -63,7 +66,8 @@ std::vector<LegendEntry> memory_legend(std::span<const Report> runs) {
 }
 
 // Bars of the tiers in use, below one another, within the row.
-void memory_bars(Pen& pen, const Report& run, const Box& row, const Scale& scale) {
+void memory_bars(Pen& pen, const Report& run, const Box& row, const Scale& scale,
+                 std::string_view not_fitting) {
   double used = 0;
   for (const TierReport& tier : run.tiers) used += tier.peak.count > 0 ? 1 : 0;
   const double size = 0.85 * pen.font();
@@ -76,8 +80,13 @@ void memory_bars(Pen& pen, const Report& run, const Box& row, const Scale& scale
     pen.rectangle({scale(0), y + 0.08 * thick, end, y + 0.92 * thick}, kTierPaints[t]);
     std::string label = format_bytes(tier.peak);
     const bool over = run.out_of_memory && static_cast<std::size_t>(run.out_of_memory->tier) == t;
-    if (over) label += ", does not fit";
-    pen.text({end + 3, y + 0.5 * thick + 0.35 * size}, label, size, Anchor::kStart, false,
+    if (over) label += not_fitting;
+    // On a ground of its own, since the line of the capacity may run there.
+    const double middle = y + 0.5 * thick;
+    pen.rectangle(
+        {end + 2, middle - 0.6 * size, end + 4 + pen.text_width(label, size), middle + 0.6 * size},
+        {kWhite, Hatch::kNone});
+    pen.text({end + 3, middle + 0.35 * size}, label, size, Anchor::kStart, false,
              over ? kDoesNotFit : kBlack);
     y += thick;
   }
@@ -121,10 +130,18 @@ Figure strategies_chart(std::span<const Report> runs, const ChartFrame& frame) {
   const double right_end = pen.legend(time_legend(runs, longest), second, pen.width() - font, y);
   y = std::max(left_end, right_end) + 0.4 * font;
 
-  const double row = 3.9 * font;
+  // As high as the longest name.
+  double row = 3.9 * font;
+  for (const Report& run : runs) {
+    const auto lines = fold(run_label(run), font, false, names - 2 * font, frame.measure);
+    row = std::max(row, 1.3 * font * static_cast<double>(lines.size()) + 0.8 * font);
+  }
+  // Words where there is room for them.
+  const bool narrow = pen.width() < kNarrow;
+  const std::string not_fitting = narrow ? " *" : ", does not fit";
   const double bottom = y + row * static_cast<double>(runs.size());
   // Room behind the bars for their figures.
-  const double label_room = pen.text_width("999.9 GB, does not fit", 0.85 * font) + 4;
+  const double label_room = pen.text_width("999.9 GB" + not_fitting, 0.85 * font) + 4;
   const double time_room = pen.text_width("(99.9 ms)", 0.85 * font) + 4;
   const Box memory{names, y, names + half, bottom};
   const Box time{second, y, pen.width() - font, bottom};
@@ -132,13 +149,17 @@ Figure strategies_chart(std::span<const Report> runs, const ChartFrame& frame) {
   const Scale clock{0, longest, time.left, time.right - time_room};
   const Unit byte = byte_unit(most);
   const Unit second_unit = time_unit(longest);
-  const std::size_t about = pen.width() < 300 ? 2 : 4;
+  const std::size_t about = narrow ? 2 : 4;
   pen.horizontal_axis(memory, {0, most / byte.size, bytes.from, bytes.to},
                       ticks(0, most / byte.size, about), fmt::format("peak, {}", byte.name));
   pen.horizontal_axis(time, {0, longest / second_unit.size, clock.from, clock.to},
                       ticks(0, longest / second_unit.size, about),
                       fmt::format("step time, {}", second_unit.name));
   const double capacity = static_cast<double>(runs.front().tier(Tier::kHbm).capacity.count);
+  if (capacity > 0 && capacity <= most) {
+    pen.line({{bytes(capacity), memory.top}, {bytes(capacity), memory.bottom}}, kBlack, 0.9, true);
+    pen.text({bytes(capacity), memory.top - 2}, "capacity of HBM", 0.8 * font, Anchor::kMiddle);
+  }
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const double top = y + row * static_cast<double>(r);
     const auto lines = fold(run_label(runs[r]), font, false, names - 2 * font, frame.measure);
@@ -146,19 +167,17 @@ Figure strategies_chart(std::span<const Report> runs, const ChartFrame& frame) {
     pen.paragraph({font, top + std::max(0.0, (row - text_height) / 2)}, run_label(runs[r]), font,
                   false, names - 2 * font);
     const Box inside{0, top + 0.2 * font, 0, top + row - 0.2 * font};
-    memory_bars(pen, runs[r], inside, bytes);
+    memory_bars(pen, runs[r], inside, bytes, not_fitting);
     time_bar(pen, runs[r], inside, clock);
-  }
-  if (capacity > 0 && capacity <= most) {
-    pen.line({{bytes(capacity), memory.top}, {bytes(capacity), memory.bottom}}, kBlack, 0.9, true);
-    pen.text({bytes(capacity), memory.top - 2}, "capacity of HBM", 0.8 * font, Anchor::kMiddle);
   }
   pen.frame(memory);
   pen.frame(time);
   double end = bottom + 4 * font + 4;
   if (!all_fit) {
-    end = pen.paragraph({font, end}, "in brackets: as it would be with enough memory", 0.85 * font,
-                        false, pen.width() - 2 * font, kGrey);
+    const std::string note = narrow
+                                 ? "*: does not fit; in brackets: as it would be with enough memory"
+                                 : "in brackets: as it would be with enough memory";
+    end = pen.paragraph({font, end}, note, 0.85 * font, false, pen.width() - 2 * font, kGrey);
   }
   return pen.finish(end + 0.5 * font);
 }

@@ -156,7 +156,19 @@ Figure timeline_chart(std::span<const Report> runs, Tier tier, const ChartFrame&
   const double most = 1.08 * (capacity ? std::max(highest, room) : highest);
   double y = pen.title(fmt::format("{}: {} over one step", frame.title, spoken(tier)));
   y = pen.legend(timeline_legend(runs, tier, highest), pen.font(), pen.width() - pen.font(), y);
-  for (const Report& run : runs) y = panel(pen, run, tier, y + 0.3 * pen.font(), most, capacity);
+  std::string without;
+  for (const Report& run : runs) {
+    if (run.tier(tier).peak.count == 0) {
+      without += (without.empty() ? "" : "; ") + run_label(run);
+      continue;
+    }
+    y = panel(pen, run, tier, y + 0.3 * pen.font(), most, capacity);
+  }
+  if (!without.empty()) {
+    y = pen.paragraph({pen.font(), y + 0.3 * pen.font()},
+                      fmt::format("with nothing there: {}", without), 0.85 * pen.font(), false,
+                      pen.width() - 2 * pen.font(), kGrey);
+  }
   return pen.finish(y);
 }
 

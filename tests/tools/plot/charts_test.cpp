@@ -14,8 +14,8 @@ using namespace tidemark::tools::plot;
 namespace {
 
 // Every letter is half as wide as the font is high.
-ChartFrame frame() {
-  return {"a scenario", find_style("page"), [](std::string_view text, double size, bool) {
+ChartFrame frame(const char* style = "page") {
+  return {"a scenario", find_style(style), [](std::string_view text, double size, bool) {
             return 0.5 * size * static_cast<double>(text.size());
           }};
 }
@@ -39,6 +39,19 @@ bool says(const Figure& figure, const std::string& text) {
   return std::ranges::any_of(all<Text>(figure), [&](const Text& each) {
     return each.text.find(text) != std::string::npos;
   });
+}
+
+// The text that reaches furthest to the right, of those that read from the left.
+double right_end(const Figure& figure) {
+  double end = 0;
+  for (const Text& text : all<Text>(figure)) {
+    const double wide = 0.5 * text.size * static_cast<double>(text.text.size());
+    const double share = text.anchor == Anchor::kStart    ? 1
+                         : text.anchor == Anchor::kMiddle ? 0.5
+                                                          : 0;
+    if (!text.upright) end = std::max(end, text.at.x + share * wide);
+  }
+  return end;
 }
 
 double width(const Area& area) { return area.points[1].x - area.points[0].x; }
@@ -209,4 +222,128 @@ TEST_CASE("more than ten points have numbers and a list") {
   CHECK(all<Marker>(figure).size() == 22);  // at its place and in the list
   CHECK(says(figure, "one more"));
   CHECK(says(figure, "11"));
+}
+
+TEST_CASE("no legend, name or label reaches beyond the figure, in any style") {
+  Report run = four_columns();
+  run.recompute = SimTime(1'000'000'000'000);
+  for (SimTime& stall : run.stalls) stall = SimTime(1'000'000'000'000);
+  run.step_time += SimTime(1'000'000'000'000) * static_cast<std::int64_t>(run.stalls.size());
+  for (Category category : {Category::kLogitsLoss, Category::kOptimizerState}) {
+    for (sim::Level& each : run.profile.columns[0]) {
+      each.by_category[static_cast<std::size_t>(category)] = 2_GB;
+    }
+  }
+  run.tiers[1].peak = 30_GB;
+  const std::vector<Report> runs = {run};
+  std::vector<ParetoPoint> points;
+  for (std::int64_t i = 1; i <= 12; ++i) {
+    points.push_back({"modules, modules: [norm, mlp_activation, attention_core] within 115.0 GB",
+                      Bytes(i * 1'000'000'000), SimTime((20 - i) * 1'000'000'000'000)});
+  }
+  for (const FigureStyle& style : figure_styles()) {
+    INFO(style.name);
+    for (const Figure& figure :
+         {strategies_chart(runs, frame(style.name)),
+          timeline_chart(runs, Tier::kHbm, frame(style.name)),
+          pareto_chart(points, 12_GB, frame(style.name)),
+          pareto_chart(std::span(points).first(2), 2_GB, frame(style.name))}) {
+      CHECK(right_end(figure) <= figure.width);
+    }
+  }
+}
+
+TEST_CASE("names of many lines do not run into one another") {
+  Report run = four_columns();
+  run.strategy = "a strategy with a name that goes on over many lines of a column so narrow";
+  const std::vector<Report> runs = {run, run};
+  const Figure figure = strategies_chart(runs, frame("column"));
+  std::vector<double> baselines;  // of the names, from the top down
+  for (const Text& text : all<Text>(figure)) {
+    if (text.at.x == 7 && text.anchor == Anchor::kStart && text.size == 7) {
+      baselines.push_back(text.at.y);
+    }
+  }
+  REQUIRE(baselines.size() > 8);
+  for (std::size_t i = 1; i < baselines.size(); ++i) CHECK(baselines[i] - baselines[i - 1] >= 7);
+}
+
+TEST_CASE("a narrow figure says what does not fit below the chart") {
+  std::vector<Report> runs = {four_columns()};
+  runs[0].out_of_memory = OutOfMemoryReport{};
+  const Figure figure = strategies_chart(runs, frame("column"));
+  CHECK(says(figure, "8.0 GB *"));
+  CHECK(says(figure, "*: does not fit"));
+}
+
+TEST_CASE("a long name of a legend has lines of its own, and what follows stands below them") {
+  Report run = four_columns();
+  run.stalls[static_cast<std::size_t>(sim::StallCause::kCpuOptimizer)] = SimTime(1'000'000'000'000);
+  const Figure figure = strategies_chart(std::vector<Report>{run}, frame("column"));
+  CHECK_FALSE(says(figure, "waits for the optimizer step on the CPU"));
+  CHECK(says(figure, "waits for"));
+}
+
+TEST_CASE("the line of the capacity runs behind the figures of the bars") {
+  Report run = four_columns();
+  run.tiers[0].capacity = 8_GB;
+  run.tiers[0].peak = run.tiers[0].peak_reserved = 8_GB;
+  const Figure figure = strategies_chart(std::vector<Report>{run}, frame());
+  std::size_t line = 0, label = 0, ground = 0;
+  for (std::size_t i = 0; i < figure.shapes.size(); ++i) {
+    if (const auto* each = std::get_if<Line>(&figure.shapes[i]); each != nullptr && each->dashed)
+      line = i;
+    if (const auto* each = std::get_if<Text>(&figure.shapes[i]);
+        each != nullptr && each->text == "8.0 GB")
+      label = i;
+    if (const auto* each = std::get_if<Area>(&figure.shapes[i]);
+        each != nullptr && each->paint == Paint{kWhite, Hatch::kNone} && label == 0)
+      ground = i;
+  }
+  REQUIRE(label > 0);
+  CHECK(line < ground);
+  CHECK(ground < label);
+}
+
+TEST_CASE("points of different work have fronts of their own") {
+  const auto at = [](const char* label, Bytes peak, std::int64_t s, const char* series) {
+    return ParetoPoint{label, peak, SimTime(s * 1'000'000'000'000), true, true, series};
+  };
+  // The small batch beats the large one in both, and is no rival of it.
+  const std::vector<ParetoPoint> points = {at("a", 1_GB, 2, "batch 1"), at("b", 2_GB, 1, "batch 1"),
+                                           at("c", 5_GB, 5, "batch 4"), at("d", 6_GB, 4, "batch 4"),
+                                           at("e", 7_GB, 6, "batch 4")};
+  CHECK(pareto_front(points) == std::vector<bool>{true, true, true, true, false});
+  const Figure figure = pareto_chart(points, 0_B, frame());
+  std::vector<Color> staircases;
+  for (const Line& line : all<Line>(figure)) {
+    if (line.width == 1.0) staircases.push_back(line.color);
+  }
+  REQUIRE(staircases.size() == 2);
+  CHECK_FALSE(staircases[0] == staircases[1]);
+  const std::vector<Marker> markers = all<Marker>(figure);
+  CHECK(markers[0].color == markers[1].color);
+  CHECK(markers[0].color == staircases[0]);
+  CHECK(markers[2].color == staircases[1]);
+  CHECK(markers[0].shape != markers[1].shape);
+  CHECK(says(figure, "batch 1; batch 4"));
+}
+
+TEST_CASE("a plan that missed its budget is named so, off the line") {
+  const std::vector<ParetoPoint> points = {{"met", 20_GB, SimTime(3'000'000'000'000)},
+                                           {"not", 10_GB, SimTime(3'000'000'000'000), true, false}};
+  CHECK(pareto_front(points) == std::vector<bool>{true, false});
+  const Figure figure = pareto_chart(points, 0_B, frame());
+  CHECK(says(figure, "not (missed)"));
+  CHECK(says(figure, "missed: needs more than the budget"));
+}
+
+TEST_CASE("a run with nothing in the tier has no empty panel") {
+  Report empty = four_columns();
+  empty.strategy = "the other";
+  empty.tiers[0].peak = 0_B;
+  const std::vector<Report> runs = {four_columns(), empty};
+  const Figure figure = timeline_chart(runs, Tier::kHbm, frame());
+  CHECK(all<Marker>(figure).size() == 1);  // one peak
+  CHECK(says(figure, "with nothing there: the other"));
 }
