@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,10 +18,12 @@
 #include "scenarios/suggest.hpp"
 #include "tools/changes.hpp"
 #include "tools/evaluate.hpp"
+#include "tools/front.hpp"
 #include "tools/parallel.hpp"
 #include "tools/placement.hpp"
 #include "tools/steps.hpp"
 #include "tools/user_error.hpp"
+#include "tools/wording.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -109,14 +112,30 @@ class Bound {
 };
 
 void mark_front(std::vector<Compared>& rows) {
-  for (Compared& row : rows) {
-    const Bytes peak = row.report.tier(Tier::kHbm).peak_reserved;
-    row.on_front = std::ranges::none_of(rows, [&](const Compared& other) {
-      const Bytes others = other.report.tier(Tier::kHbm).peak_reserved;
-      const bool no_worse = others <= peak && other.report.step_time <= row.report.step_time;
-      return no_worse && (others < peak || other.report.step_time < row.report.step_time);
-    });
+  std::vector<FrontPoint> points;
+  for (const Compared& row : rows) {
+    points.push_back({row.report.tier(Tier::kHbm).peak_reserved, row.report.step_time,
+                      row.report.fits(), !row.missed_budget()});
   }
+  const std::vector<bool> front = front_of(points);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].on_front = front[i];
+}
+
+// Of a moment all that checkpoints leave where it is, the three largest parts.
+std::string parts_that_stay(const Peak& peak) {
+  std::vector<std::pair<Bytes, Category>> parts;
+  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
+    const auto category = static_cast<Category>(c);
+    if (category == Category::kActivations || category == Category::kRecomputed) continue;
+    if (peak.by_category[c].count > 0) parts.emplace_back(peak.by_category[c], category);
+  }
+  std::ranges::stable_sort(parts, std::greater(), [](const auto& part) { return part.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(parts.size(), 3); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", spoken(parts[i].second),
+                        format_bytes(parts[i].first));
+  }
+  return text;
 }
 
 }  // namespace
@@ -223,12 +242,44 @@ std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base
     }
     const Bytes peak = row.report.tier(Tier::kHbm).peak_reserved;
     const PlacementNote* note = row.report.placement ? &*row.report.placement : nullptr;
-    const bool moves = note != nullptr && note->to_host + note->to_ssd > Bytes(0);
-    row.bound = moves ? bound.with_moves(peak, base_report.step_time) : bound(peak);
+    row.moves_activations = note != nullptr && note->to_host + note->to_ssd > Bytes(0);
+    row.bound = row.moves_activations ? bound.with_moves(peak, base_report.step_time) : bound(peak);
     rows.push_back(std::move(row));
   }
   mark_front(rows);
   return rows;
+}
+
+std::string what_no_policy_moves(std::span<const Compared> rows) {
+  const auto peak_of = [](const Compared& row) {
+    return row.report.tier(Tier::kHbm).peak_reserved;
+  };
+  const auto least = std::ranges::min_element(rows, {}, peak_of);
+  if (least == rows.end()) return "";
+  const TierReport& hbm = least->report.tier(Tier::kHbm);
+  // The most that was to be enough and is not.
+  Bytes limit;
+  for (const Compared& row : rows) {
+    for (const Bytes wanted : {row.budget.value_or(Bytes(0)), hbm.capacity}) {
+      if (wanted < peak_of(*least)) limit = std::max(limit, wanted);
+    }
+  }
+  if (limit.count == 0) return "";
+  Bytes stays = hbm.peak;
+  for (const Category moves : {Category::kActivations, Category::kRecomputed}) {
+    stays -= hbm.peak_moment.by_category[static_cast<std::size_t>(moves)];
+  }
+  if (stays <= limit) return "";
+  const Peak& peak = hbm.peak_moment;
+  const bool capacity = limit == hbm.capacity;
+  return fmt::format(
+      "No policy here gets below {} of HBM, more than the {} of {}: {} of it, at its peak{}, is "
+      "what "
+      "checkpoints do not move: {}.{}",
+      format_bytes(peak_of(*least)), capacity ? "capacity" : "budget", format_bytes(limit),
+      format_bytes(stays),
+      peak.op.empty() ? "" : " in " + place(name_of(peak.phase), peak.layer, peak.op),
+      parts_that_stay(peak), capacity ? " tidemark run --why-not-fit tries what does." : "");
 }
 
 std::vector<Bytes> parse_budgets(const std::string& text) {

@@ -52,13 +52,21 @@ struct Compared {
   // No schedule whose HBM stays within this one's peak recomputes for less time; where this one
   // moves activations, none that may move them, too, takes less longer. Nothing: there is none.
   std::optional<SimTime> bound;
+  bool moves_activations = false;  // as its policy chooses
   bool on_front = false;  // no other policy here needs no more memory and no more time
+
+  // Of a policy that plans for a budget: its peak is above it, since no plan of it needs less.
+  bool missed_budget() const { return report.placement && !report.placement->met; }
 };
 
 // In the order of `policies`; `reports` are theirs. `base` keeps everything.
 std::vector<Compared> compare(const scenarios::RunSpec& base, const Report& base_report,
                               std::span<const ComparedPolicy> policies,
                               std::span<const Report> reports);
+
+// Where no policy gets below a budget or the capacity, and what lives at the least peak but for
+// what blocks save is more than that already: a sentence that says so, with what it is. Else empty.
+std::string what_no_policy_moves(std::span<const Compared> rows);
 
 // "20GiB..80GiB": eight budgets, evenly spaced, both ends included; "40GB" or "40GB,60GB": those.
 // Throws UserError.

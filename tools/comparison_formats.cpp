@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "tools/column_scale.hpp"
 #include "tools/comparison.hpp"
 #include "tools/placement_json.hpp"
 #include "tools/text_table.hpp"
@@ -24,59 +26,105 @@ double share(Flops part, Flops whole) {
   return whole.count == 0 ? 0 : static_cast<double>(part.count) / static_cast<double>(whole.count);
 }
 
-std::string gigabytes(Bytes bytes) {
-  return fmt::format("{:.1f}", static_cast<double>(bytes.count) / 1e9);
+Bytes peak_of(const Compared& row) { return row.report.tier(Tier::kHbm).peak_reserved; }
+
+// Of a column with nothing in it, that of the peaks.
+template <class BytesOf>
+ColumnScale scale_of(std::span<const Compared> rows, BytesOf bytes_of) {
+  Bytes most;
+  Bytes highest;
+  for (const Compared& row : rows) {
+    most = std::max(most, bytes_of(row));
+    highest = std::max(highest, peak_of(row));
+  }
+  return byte_scale(most.count > 0 ? most : highest);
 }
 
-Bytes peak_of(const Compared& row) { return row.report.tier(Tier::kHbm).peak_reserved; }
+SimTime longest_step(std::span<const Compared> rows) {
+  SimTime most{};
+  for (const Compared& row : rows) most = std::max(most, row.report.step_time);
+  return most;
+}
+
+std::string legend(std::span<const Compared> rows) {
+  std::string text =
+      "time: beside a step that keeps everything. recomp and bound: of the time in which that one "
+      "computes; no schedule whose HBM stays within a row's peak recomputes for less than its "
+      "bound. *: no other row needs no more memory and no more time (of those that fit, if any "
+      "does). ";
+  if (std::ranges::any_of(rows, &Compared::missed_budget)) {
+    text +=
+        "missed: the policy has no plan within its budget; this one needs least of its plans, and "
+        "more than the budget. ";
+  }
+  if (std::ranges::any_of(rows, &Compared::moves_activations)) {
+    text +=
+        "Of a row that moves activations (hybrid) the bound is what none takes longer, whatever it "
+        "moves. ";
+  }
+  return text + "Policies with a budget plan by an estimate of memory, corrected by simulation.";
+}
+
+void append_wrapped(std::string& out, const std::string& text) {
+  for (const std::string& line : wrap(text, kWidth)) out += line + "\n";
+}
 
 }  // namespace
 
 std::string comparison_text(const std::string& title, std::span<const Compared> rows, bool colors,
                             bool planning_time) {
+  const ColumnScale budgets =
+      scale_of(rows, [](const Compared& row) { return row.budget.value_or(Bytes(0)); });
+  const ColumnScale bytes = scale_of(rows, peak_of);
+  const ColumnScale moved = scale_of(rows, [](const Compared& row) { return row.moved; });
+  const ColumnScale time = time_scale(longest_step(rows));
+  const int digits = time.size == 1 ? 3 : 2;
+  const auto with_unit = [](const char* name, ColumnScale scale) {
+    return TextColumn{fmt::format("{}\n{}", name, scale.unit)};
+  };
   std::vector<TextColumn> columns = {{"policy", Align::kLeft, 34},
-                                     {"budget\nGB"},
+                                     with_unit("budget", budgets),
                                      {"fits"},
-                                     {"HBM\nGB"},
-                                     {"step\ns"},
+                                     with_unit("HBM", bytes),
+                                     with_unit("step", time),
                                      {"time\n+ %"},
                                      {"recomp\n%"},
                                      {"bound\n%"},
                                      {"FLOPs\n+ %"},
-                                     {"PCIe\nGB"},
-                                     {""}};
+                                     with_unit("PCIe", moved),
+                                     {"", Align::kLeft}};
   if (planning_time) columns.push_back({"planned in\nms"});
   TextTable table(std::move(columns));
   for (const Compared& row : rows) {
     std::vector<std::string> cells = {
         row.policy,
-        row.budget ? gigabytes(*row.budget) : "-",
+        row.budget ? scaled(*row.budget, budgets) : "-",
         row.report.fits() ? "yes" : "no",
-        gigabytes(peak_of(row)),
-        fmt::format("{:.3f}", seconds(row.report.step_time)),
+        scaled(peak_of(row), bytes),
+        scaled(row.report.step_time, time, digits),
         fmt::format("{:.2f}", 100 * share(row.over, row.base)),
         fmt::format("{:.2f}", 100 * share(row.report.recompute, row.base_busy)),
         row.bound ? fmt::format("{:.2f}", 100 * share(*row.bound, row.base_busy)) : "-",
         fmt::format("{:.1f}", 100 * share(row.recomputed, row.report.model_flops)),
-        row.moved.count == 0 ? "-" : gigabytes(row.moved),
-        row.on_front ? "*" : ""};
+        scaled(row.moved, moved),
+        row.missed_budget() ? "missed"
+        : row.on_front      ? "*"
+                            : ""};
     if (planning_time) {
       const auto& note = row.report.placement;
       cells.push_back(note ? fmt::format("{:.1f}", 1000 * note->planning_seconds) : "-");
     }
     table.add_row(std::move(cells));
     if (row.on_front) table.set_ink(0, Ink::kStrong);
+    if (row.missed_budget()) table.set_ink(10, Ink::kBad);
     table.set_ink(2, row.report.fits() ? Ink::kGood : Ink::kBad);
   }
   std::string out = title + "\n\n" + table.render(kWidth, colors) + "\n";
-  for (const std::string& line : wrap(
-           "time: beside a step that keeps everything. recomp and bound: of the time in which that "
-           "one computes; no schedule whose HBM stays within a row's peak recomputes for less than "
-           "its bound; of a row that moves activations it is what none takes longer, whatever it "
-           "moves. *: no other row needs no more memory and no more time. Policies with a "
-           "budget plan by an estimate of memory, corrected by simulation.",
-           kWidth)) {
-    out += line + "\n";
+  append_wrapped(out, legend(rows));
+  const std::string floor = what_no_policy_moves(rows);
+  if (!floor.empty()) {
+    out += "\n";
+    append_wrapped(out, floor);
   }
   return out;
 }
@@ -87,6 +135,7 @@ std::string comparison_json(const std::string& title, std::span<const Compared> 
   for (const Compared& row : rows) {
     list.push_back({{"policy", row.policy},
                     {"budget_bytes", row.budget ? Json(row.budget->count) : Json(nullptr)},
+                    {"budget_met", row.budget ? Json(!row.missed_budget()) : Json(nullptr)},
                     {"fits", row.report.fits()},
                     {"hbm_peak_bytes", peak_of(row).count},
                     {"step_time_s", seconds(row.report.step_time)},

@@ -47,7 +47,49 @@ Bytes physical_memory() {
   return Bytes(static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE));
 }
 
+// "--set training.micro_batch=4 (or 8, 16)": of every key that is swept.
+std::string points_to_choose(const scenarios::Scenario& scenario) {
+  std::string text;
+  for (std::size_t k = 0; k < scenario.runs.front().point.size(); ++k) {
+    std::vector<std::string> values;
+    for (const scenarios::RunSpec& run : scenario.runs) {
+      const std::string& value = run.point[k].second;
+      if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    }
+    text += fmt::format("\n  --set {}={}", scenario.runs.front().point[k].first, values.front());
+    for (std::size_t v = 1; v < values.size(); ++v) {
+      text += (v == 1 ? " (or " : ", ") + values[v];
+    }
+    if (values.size() > 1) text += ")";
+  }
+  return text;
+}
+
 }  // namespace
+
+const scenarios::RunSpec& the_only_run(std::span<const scenarios::Scenario> scenarios,
+                                       std::string_view who_takes) {
+  if (scenarios.size() == 1 && scenarios.front().runs.size() == 1) {
+    return scenarios.front().runs.front();
+  }
+  if (scenarios.size() != 1) throw UserError(fmt::format("{} one scenario", who_takes));
+  const scenarios::Scenario& scenario = scenarios.front();
+  std::vector<std::string_view> names;
+  for (const scenarios::RunSpec& run : scenario.runs) {
+    if (std::ranges::find(names, run.strategy) == names.end()) names.push_back(run.strategy);
+  }
+  std::string text;
+  if (names.size() > 1) {
+    text = fmt::format("{} one strategy; name it with --strategy:", who_takes);
+    for (const std::string_view name : names) text += fmt::format("\n  {}", name);
+  }
+  if (names.size() < scenario.runs.size()) {
+    text += names.size() > 1 ? "\nand one point of the sweep; choose it with"
+                             : fmt::format("{} one point of the sweep; choose it with", who_takes);
+    text += points_to_choose(scenario);
+  }
+  throw UserError(text);
+}
 
 std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments,
                                                std::span<const Output> outputs) {

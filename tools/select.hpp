@@ -22,4 +22,9 @@ struct Output {
 std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments,
                                                std::span<const Output> outputs = {});
 
+// The one run that there is. Throws UserError where there are several: "compare takes one strategy
+// of one scenario", what chooses among them, strategies and points of the sweep apart.
+const scenarios::RunSpec& the_only_run(std::span<const scenarios::Scenario> scenarios,
+                                       std::string_view who_takes);
+
 }  // namespace tidemark::tools

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/policies/policy.hpp"
+#include "hardware/quantity.hpp"
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
 #include "tools/evaluate.hpp"
@@ -108,4 +109,58 @@ TEST_CASE("budgets are sizes with commas between them, or eight over a range") {
     INFO(bad);
     CHECK_THROWS_AS(parse_budgets(bad), UserError);
   }
+}
+
+TEST_CASE("a plan that misses its budget is marked, and is not on the front") {
+  const Bytes everything = peak_of(compared({"none"}, {}).front());
+  const std::vector<Compared> rows = compared({"none", "layered"}, {1_B, everything});
+  REQUIRE(rows.size() == 3);
+  CHECK_FALSE(rows[0].missed_budget());
+  CHECK(rows[1].missed_budget());
+  CHECK_FALSE(rows[2].missed_budget());
+  CHECK(peak_of(rows[1]) < peak_of(rows[0]));  // so it would be on the front
+  CHECK_FALSE(rows[1].on_front);
+  CHECK(rows[0].on_front);
+  std::string text = comparison_text("x", rows);
+  const auto line_of = [&](std::size_t at) {
+    return text.substr(text.rfind('\n', at) + 1, text.find('\n', at) - text.rfind('\n', at) - 1);
+  };
+  CHECK(line_of(text.find("layered")).ends_with("missed"));
+  std::ranges::replace(text, '\n', ' ');
+  CHECK(text.find("missed: the policy has no plan within its budget") != std::string::npos);
+  CHECK(comparison_json("x", rows).find("\"budget_met\": false") != std::string::npos);
+  // Where none misses, there is nothing to explain.
+  CHECK(comparison_text("x", compared({"none", "full"}, {})).find("missed") == std::string::npos);
+}
+
+TEST_CASE("where what no policy moves is more than the budget, that is said") {
+  // 6 blocks of 512 in fp32-mixed: weights, gradients and states are there whatever blocks keep.
+  const std::vector<Compared> rows = compared({"none", "full", "layered"}, {1_MiB});
+  const std::string text = what_no_policy_moves(rows);
+  const auto least = std::ranges::min_element(rows, {}, peak_of);
+  CHECK(text.find("No policy here gets below " + format_bytes(peak_of(*least))) == 0);
+  CHECK(text.find("more than the budget of 1.0 MB") != std::string::npos);
+  CHECK(text.find("parameters") + text.find("optimizer state") != 2 * std::string::npos);
+  CHECK(comparison_text("x", rows).find("No policy here gets below") != std::string::npos);
+  // A budget that blocks' tensors alone stand in the way of: another policy may meet it.
+  Bytes stays = least->report.tier(Tier::kHbm).peak;
+  for (const Category moves : {Category::kActivations, Category::kRecomputed}) {
+    stays -=
+        least->report.tier(Tier::kHbm).peak_moment.by_category[static_cast<std::size_t>(moves)];
+  }
+  std::vector<Compared> other = rows;
+  other.back().budget = stays;
+  CHECK(what_no_policy_moves(other).empty());
+  other.back().budget = stays - 1_B;
+  CHECK_FALSE(what_no_policy_moves(other).empty());
+}
+
+TEST_CASE("steps of microseconds and peaks of megabytes have their own units") {
+  std::vector<Compared> rows = compared({"none", "full"}, {});
+  for (Compared& row : rows) row.report.step_time = row.base = 345_us;
+  const std::string text = comparison_text("x", rows);
+  CHECK(text.find("345.00") != std::string::npos);
+  CHECK(text.find("us") != std::string::npos);
+  CHECK(text.find("MB") != std::string::npos);
+  CHECK(text.find("0.000") == std::string::npos);
 }

@@ -82,6 +82,28 @@ std::vector<std::array<std::int64_t, 2>> rows_of(const std::vector<LevelPoint>& 
 
 }  // namespace
 
+TEST_CASE("a plan that misses its budget is told to the page, and what is trained at a point") {
+  const Played played(
+      "model: {architecture: gpt, layers: 3, hidden: 64, heads: 2, vocab: 500, max_positions: 64}\n"
+      "training: {sequence: 64}\n"
+      "hardware: a100-80gb-sxm\n"
+      "sweep: {training.micro_batch: [2, 4]}\n"
+      "strategies:\n"
+      "  - {name: met, checkpoint: {policy: layered, budget: 80 GB}}\n"
+      "  - {name: missed, checkpoint: {policy: layered, budget: 1 MB}}\n");
+  const auto data = nlohmann::json::parse(report_data(played.input));
+  const auto& runs = data["runs"];
+  REQUIRE(runs.size() == 4);
+  for (const std::size_t point : {0u, 2u}) {
+    CHECK(runs[point]["missed"] == false);
+    CHECK(runs[point]["budget"] == nullptr);  // compare's alone
+    CHECK(runs[point + 1]["missed"] == true);
+    CHECK(runs[point + 1]["budget"] == 1'000'000);
+  }
+  CHECK(runs[0]["work"] == "micro_batch 2");
+  CHECK(runs[3]["work"] == "micro_batch 4");
+}
+
 TEST_CASE("packed columns are read back as they were") {
   std::vector<std::int64_t> repeating, large;
   for (int i = 0; i < 1000; ++i) repeating.push_back(i % 7 == 3 ? -1 : 4'000'000'000);

@@ -62,7 +62,7 @@ void draw_front(const std::string& title, std::span<const Compared> rows, const 
     std::string label = row.policy;
     if (row.budget) label += " within " + format_bytes(*row.budget);
     points.push_back({std::move(label), row.report.tier(Tier::kHbm).peak_reserved,
-                      row.report.step_time, row.report.fits()});
+                      row.report.step_time, row.report.fits(), !row.missed_budget()});
   }
   const Bytes capacity = rows.front().report.tier(Tier::kHbm).capacity;
   const plot::ChartFrame frame{title, plot::find_style("page"), plot::font_measure()};
@@ -76,16 +76,9 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   const auto outputs = std::to_array<Output>(
       {{"--json", arguments.json}, {"--csv", arguments.csv}, {"--plot", arguments.plot}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
-  if (scenarios.size() != 1 || scenarios.front().runs.size() != 1) {
-    std::string names;
-    for (const scenarios::Scenario& scenario : scenarios) {
-      for (const scenarios::RunSpec& run : scenario.runs) names += "\n  " + run.strategy;
-    }
-    throw UserError("compare takes one strategy of one scenario; name it with --strategy:" + names);
-  }
+  const scenarios::RunSpec& chosen = the_only_run(scenarios, "compare takes");
   std::vector<std::string> names = arguments.policies;
   if (names.empty()) names = policies_compared_by_default();
-  const scenarios::RunSpec& chosen = scenarios.front().runs.front();
   const std::vector<std::string> none = {"none"};
   const auto base = policies_to_compare(chosen, none, {});
   if (base.empty()) throw UserError("the strategy cannot run without checkpoints");

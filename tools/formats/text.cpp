@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hardware/quantity.hpp"
+#include "tools/column_scale.hpp"
 #include "tools/formats/format.hpp"
 #include "tools/sparkline.hpp"
 #include "tools/text_table.hpp"
@@ -17,42 +18,22 @@ constexpr std::size_t kWidth = 100;
 constexpr std::size_t kNameWidth = 34;  // of a strategy, where nothing is swept
 constexpr std::size_t kLeastNameWidth = 16;
 
-// One unit for all cells of a column, chosen by the largest.
-struct Scale {
-  double size = 1;
-  const char* unit = "";
-};
-
-Scale byte_scale(std::span<const Report> runs) {
-  std::int64_t most = 0;
+Bytes most_bytes(std::span<const Report> runs) {
+  Bytes most;
   for (const Report& run : runs) {
-    for (const TierReport& tier : run.tiers) most = std::max(most, tier.peak.count);
+    for (const TierReport& tier : run.tiers) most = std::max(most, tier.peak);
   }
-  if (most >= 1'000'000'000) return {1e9, "GB"};
-  if (most >= 1'000'000) return {1e6, "MB"};
-  return {1e3, "kB"};
+  return most;
 }
 
-Scale time_scale(std::span<const Report> runs) {
+SimTime longest_step(std::span<const Report> runs) {
   SimTime most{};
   for (const Report& run : runs) most = std::max(most, run.step_time);
-  if (seconds(most) >= 1) return {1, "s"};
-  if (seconds(most) >= 1e-3) return {1e-3, "ms"};
-  return {1e-6, "us"};
-}
-
-std::string scaled(Bytes bytes, Scale scale) {
-  if (bytes.count == 0) return "-";
-  return fmt::format("{:.1f}", static_cast<double>(bytes.count) / scale.size);
-}
-
-std::string scaled(SimTime time, Scale scale) {
-  if (time.count() == 0) return "-";
-  return fmt::format("{:.2f}", seconds(time) / scale.size);
+  return most;
 }
 
 // What the peak consists of, largest first.
-std::string contents(const Peak& peak, Scale scale) {
+std::string contents(const Peak& peak, ColumnScale scale) {
   std::vector<std::size_t> parts;
   for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
     if (static_cast<double>(peak.by_category[c].count) >= 0.05 * scale.size) parts.push_back(c);
@@ -68,7 +49,7 @@ std::string contents(const Peak& peak, Scale scale) {
   return text;
 }
 
-std::string stalls(const Report& run, Scale scale) {
+std::string stalls(const Report& run, ColumnScale scale) {
   std::string text;
   for (std::size_t c = 0; c < run.stalls.size(); ++c) {
     if (seconds(run.stalls[c]) < 0.005 * scale.size) continue;
@@ -80,7 +61,8 @@ std::string stalls(const Report& run, Scale scale) {
 
 std::string swept_name(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
-std::vector<TextColumn> columns_for(std::span<const Report> runs, Scale bytes, Scale time) {
+std::vector<TextColumn> columns_for(std::span<const Report> runs, ColumnScale bytes,
+                                    ColumnScale time) {
   std::vector<TextColumn> columns;
   std::size_t name_width = kNameWidth;
   for (const auto& [key, value] : runs.front().point) {
@@ -88,7 +70,7 @@ std::vector<TextColumn> columns_for(std::span<const Report> runs, Scale bytes, S
     const std::size_t taken = swept_name(key).size() + 2;
     name_width -= std::min(taken, name_width - kLeastNameWidth);
   }
-  const auto with_unit = [](const char* title, Scale scale) {
+  const auto with_unit = [](const char* title, ColumnScale scale) {
     return TextColumn{fmt::format("{}\n{}", title, scale.unit)};
   };
   columns.push_back({"strategy\n", Align::kLeft, name_width});
@@ -110,7 +92,7 @@ std::string tokens_text(double per_second) {
   return format_count(static_cast<std::int64_t>(per_second + 0.5));
 }
 
-std::vector<std::string> row_for(const Report& run, Scale bytes, Scale time) {
+std::vector<std::string> row_for(const Report& run, ColumnScale bytes, ColumnScale time) {
   std::vector<std::string> cells;
   for (const auto& [key, value] : run.point) cells.push_back(value);
   // Brackets: not a time that this machine could show.
@@ -126,7 +108,7 @@ std::vector<std::string> row_for(const Report& run, Scale bytes, Scale time) {
   return cells;
 }
 
-void add_details(TextTable& table, const Report& run, Scale bytes, Scale time,
+void add_details(TextTable& table, const Report& run, ColumnScale bytes, ColumnScale time,
                  const FormatOptions& options) {
   const Peak& peak = run.tier(Tier::kHbm).peak_moment;
   const std::string moment =
@@ -270,8 +252,8 @@ void append_placement(std::string& out, const Report& run) {
 
 std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& options) {
   const std::span<const Report> runs = scenario.runs;
-  const Scale bytes = byte_scale(runs);
-  const Scale time = time_scale(runs);
+  const ColumnScale bytes = byte_scale(most_bytes(runs));
+  const ColumnScale time = time_scale(longest_step(runs));
   const bool sweep = !runs.front().point.empty();
 
   TextTable table(columns_for(runs, bytes, time));

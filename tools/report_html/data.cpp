@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "tidemark/version.hpp"
 #include "tools/analysis/figures.hpp"
 #include "tools/analysis/sensitivity.hpp"
+#include "tools/front.hpp"
 #include "tools/parallel.hpp"
 #include "tools/report_html/levels.hpp"
 #include "tools/report_html/packed.hpp"
@@ -174,6 +176,8 @@ std::vector<std::vector<Effect>> effects_of_all(const OutInput& input) {
 Json run_of(const OutRun& run) {
   const Report& report = *run.report;
   const PlayedStep step = run.steps->steady();
+  const bool missed = report.placement && !report.placement->met;
+  const auto budget = missed ? std::optional(report.placement->budget) : run.budget;
   Json tiers = Json::array();
   for (std::size_t t = 0; t < kTierCount; ++t) {
     tiers.push_back(tier_of(run, step, static_cast<Tier>(t)));
@@ -187,7 +191,9 @@ Json run_of(const OutRun& run) {
           {"busy", report.compute_busy.count()},
           {"recompute", report.recompute.count()},
           {"recompute_bound", run.bound ? Json(run.bound->count()) : Json(nullptr)},
-          {"budget", run.budget ? Json(run.budget->count) : Json(nullptr)},
+          {"budget", budget ? Json(budget->count) : Json(nullptr)},
+          {"missed", missed},
+          {"work", work_of(run.spec->point)},
           {"stalls", counts_of(report.stalls)},
           {"critical_path", counts_of(report.critical_path)},
           {"tokens_per_s", report.tokens_per_second},

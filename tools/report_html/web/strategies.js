@@ -18,9 +18,16 @@ const COLUMNS = [
 ];
 
 // Runs that fit and that no other run that fits beats in memory or time without losing in the other.
+// A plan that misses its budget is none of them. As tools/front.cpp. Points of a sweep that train something else, or on
+// another machine, do not compete: a front for each.
+function paretoFronts(runs) {
+  return [...new Set(runs.map((run) => run.work))].map((work) => paretoFront(runs.filter((run) => run.work === work)));
+}
+
 function paretoFront(runs) {
   const better = (a, b) => peakOf(a) <= peakOf(b) && a.step <= b.step && (peakOf(a) < peakOf(b) || a.step < b.step);
-  const candidates = runs.some((run) => run.fits) ? runs.filter((run) => run.fits) : runs;
+  const met = runs.filter((run) => !run.missed);
+  const candidates = met.some((run) => run.fits) ? met.filter((run) => run.fits) : met;
   return candidates.filter((run) => !candidates.some((other) => better(other, run)))
     .sort((a, b) => peakOf(a) - peakOf(b) || a.step - b.step);
 }
@@ -38,7 +45,7 @@ class StrategyTable {
   }
 
   draw() {
-    const front = new Set(paretoFront(this.runs));
+    const front = new Set(paretoFronts(this.runs).flat());
     const columns = COLUMNS.filter(({key}) => !/^tier[12]$/.test(key) ||
       this.runs.some((run) => run.tiers[Number(key[4])].peak > 0));
     const head = columns.map((column) => {
@@ -53,7 +60,10 @@ class StrategyTable {
         ? make("th", {scope: "row"}, make("button", {type: "button", "data-run": String(i),
           "aria-pressed": String(i === this.chosen), onclick: () => this.choose(i)}, run.label),
           front.has(run) && this.runs.length > 1
-            ? make("span", {class: "badge", title: "no other run that fits needs less memory without taking longer"}, "front") : "")
+            ? make("span", {class: "badge", title: "no other run that fits needs less memory without taking longer"}, "front")
+            : run.missed
+              ? make("span", {class: "badge missed", title: `no plan of this policy stays within ${bytesText(run.budget)}: this one needs least`}, "missed budget")
+              : "")
         : make("td", {class: {fits: run.fits ? "good" : "bad", number: "number"}[column.key] ?? null}, column.text(run)));
       return make("tr", {class: i === this.chosen ? "chosen" : null},
         make("td", {class: "check"}, make("input", {type: "checkbox", checked: this.shown.has(i),
@@ -170,7 +180,8 @@ class Tradeoff {
     const near = budgets.filter((bytes) => bytes > least - span && bytes < most + span);
     const left = Math.max(0, least - 0.25 * span);
     const right = Math.max(most, ...near) + 0.25 * span;
-    const front = new Set(paretoFront(this.runs));
+    const fronts = paretoFronts(this.runs);
+    const front = new Set(fronts.flat());
     this.named = (run) => this.nameOf(run, front);
     const beyond = budgets.filter((bytes) => !near.includes(bytes));
     const far = beyond.length > 0 ? `; capacity or budget beyond: ${beyond.map(bytesText).join(", ")}` : "";
@@ -188,13 +199,13 @@ class Tradeoff {
         nameTextStyle: {...font, align: "left", padding: [0, 0, 0, -40]}, axisLabel: {...font, formatter: (value) => number(value, timeSize)},
         splitLine: {lineStyle: {color: line}}},
       series: [
-        {type: "line", data: [...front].map((run) => [peakOf(run), run.step]), step: "end", symbol: "none", silent: true, z: 1,
-          lineStyle: {color: text, width: 1.5, type: [4, 3]},
-          markLine: {silent: true, symbol: "none", lineStyle: {color: alarm, type: [6, 4], width: 1.5},
+        ...fronts.map((each, i) => ({type: "line", data: each.map((run) => [peakOf(run), run.step]), step: "end", symbol: "none",
+          silent: true, z: 1, lineStyle: {color: text, width: 1.5, type: [4, 3]},
+          markLine: i > 0 ? undefined : {silent: true, symbol: "none", lineStyle: {color: alarm, type: [6, 4], width: 1.5},
             label: {color: alarm, fontSize: 12, position: "end", distance: 4,
               formatter: ({value}) => value === capacity ? `capacity ${bytesText(value)}` : bytesText(value)},
-            data: near.map((bytes) => ({xAxis: bytes}))}},
-        {type: "scatter", symbolSize: 13, z: 2,
+            data: near.map((bytes) => ({xAxis: bytes}))}})),
+        {type: "scatter", id: "runs", symbolSize: 13, z: 2,
           data: this.runs.map((run, i) => ({value: [peakOf(run), run.step], run: i, name: run.label, symbol: runLook(i).symbol,
             label: {position: peakOf(run) > 0.5 * (left + right) ? "left" : "right"},
             itemStyle: {color: run.fits ? runLook(i).color : panel, borderColor: runLook(i).color, borderWidth: 2}})),
@@ -207,7 +218,7 @@ class Tradeoff {
 
   // Labels give way to those before them, downwards.
   placed({dataIndex, labelRect}) {
-    const point = (run) => this.chart.convertToPixel({seriesIndex: 1}, [peakOf(run), run.step]);
+    const point = (run) => this.chart.convertToPixel({seriesId: "runs"}, [peakOf(run), run.step]);
     if (dataIndex === 0) {
       this.taken = this.runs.map(point).map(([px, py]) => ({x: px - 7, y: py - 7, width: 14, height: 8}));
     }
@@ -230,6 +241,7 @@ class Tradeoff {
 
   describe(run) {
     return `<b>${run.number} ${escapeText(run.label)}</b><br>peak ${bytesText(peakOf(run))}, ` +
-      `step ${timeText(run.step)}${run.fits ? "" : "<br>does not fit"}`;
+      `step ${timeText(run.step)}${run.fits ? "" : "<br>does not fit"}` +
+      (run.missed ? `<br>misses its budget of ${bytesText(run.budget)}` : "");
   }
 }
