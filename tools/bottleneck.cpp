@@ -4,6 +4,7 @@
 
 #include "hardware/quantity.hpp"
 #include "tools/report.hpp"
+#include "tools/told_apart.hpp"
 #include "tools/wording.hpp"
 
 namespace tidemark::tools {
@@ -50,9 +51,9 @@ std::string why_not(const Report& report) {
         spoken(oom.tier), format_bytes(oom.needed_live), format_bytes(tier.capacity),
         format_bytes(oom.needed));
   } else if (oom.needed > tier.capacity) {
+    const auto [needed, capacity] = told_apart(oom.needed, tier.capacity);
     text = fmt::format("{} is short by {}, training needs {} of {}", spoken(oom.tier),
-                       format_bytes(oom.needed - tier.capacity), format_bytes(oom.needed),
-                       format_bytes(tier.capacity));
+                       format_bytes(oom.needed - tier.capacity), needed, capacity);
   } else {
     text = fmt::format("{} has no {} in one piece", spoken(oom.tier), format_bytes(oom.requested));
   }

@@ -123,3 +123,44 @@ TEST_CASE("times of a run that does not fit stand in brackets, with a note") {
   CHECK(text.find("(1.50)") != std::string::npos);
   CHECK(text.find("(in brackets: as it would be with enough memory)") != std::string::npos);
 }
+
+TEST_CASE("a plan for a budget names the strategy and says what its share is of") {
+  Report report = sample();
+  report.strategy = "both";
+  report.point.clear();
+  PlacementNote& note = report.placement.emplace();
+  note.budget = 20_GB;
+  note.peak = 15_GB;
+  note.met = true;
+  note.method = "layered";
+  note.simulations = 4;
+  note.recompute = 200'000_us;
+  note.bound = 150'000_us;
+  const auto said = [&] {
+    std::string text;
+    for (const std::string& line : lines_of(written("text", {report}))) {
+      text += line.starts_with("  ") ? line.substr(1) : "\n" + line;
+    }
+    return text + "\n";
+  };
+  // 200 ms are recomputed, 150 of them in any case: a quarter at most is too much.
+  CHECK(
+      said().find("\nboth: its plan (layered's) takes 15.0 GB of its budget of 20.0 GB of HBM, "
+                  "found by 4 simulations; it recomputes for 200 ms, of which the best plan would "
+                  "save 25.0 % at most\n") != std::string::npos);
+  note.bound = note.recompute;
+  CHECK(said().find("recomputes for 200 ms, and no plan within as much memory for less\n") !=
+        std::string::npos);
+  note.bound.reset();
+  CHECK(said().find("it recomputes for 200 ms\n") != std::string::npos);
+  // One simulation, nothing to recompute, a budget that nothing meets and a byte that tells.
+  note.recompute = 0_us;
+  note.method = "none";
+  note.simulations = 1;
+  note.met = false;
+  note.peak = Bytes(20'000'000'001);
+  CHECK(said().find(
+            "\nboth: its plan, to keep everything, takes 20.000000001 GB, more than its budget "
+            "of 20.000000000 GB of HBM, found by 1 simulation; it recomputes nothing\n") !=
+        std::string::npos);
+}
