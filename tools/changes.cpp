@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "graph/policies/policy.hpp"
 #include "scenarios/diagnostic.hpp"
@@ -87,8 +89,27 @@ Change change(std::string words, std::vector<Override> overrides,
   return {std::move(words), std::move(overrides), training == Training::kAltered};
 }
 
-// Every checkpoint policy without a budget, with its options as preset; segments of 2, 4 and 8
-// blocks as well.
+// Segments of 2, 4 and 8 blocks; of policies that replay some blocks alone, every quarter of them
+// and a few, since the step's time goes with their number.
+std::vector<std::int64_t> numbers_of_blocks(const RunSpec& run, const Policy& policy) {
+  const std::int64_t layers = run.model.layers;
+  std::vector<std::int64_t> numbers = {2, 4, 8};
+  if (policy.name == "block") {
+    numbers = {1, 2, 4, 8, layers / 4, layers / 2, layers * 3 / 4};
+    std::ranges::sort(numbers);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  }
+  std::erase_if(numbers, [&](std::int64_t n) { return n < 1 || n >= layers; });
+  return numbers;
+}
+
+// Of the policies that plan for a budget, the one that chooses the best plan of the others.
+bool plans_worse_than_another(const Policy& policy) {
+  return policy.plans_for_budget() && policy.name != "optimal";
+}
+
+// Every checkpoint policy, with its options as preset, and those with a number of blocks for
+// several. A budget of HBM is what the GPU has.
 std::vector<Change> checkpoints(const RunSpec& run) {
   std::vector<Change> found;
   const auto add = [&](const Policy& policy, const std::string& options) {
@@ -102,18 +123,19 @@ std::vector<Change> checkpoints(const RunSpec& run) {
             ? std::string(policy.name)
             : fmt::format("{{policy: {}{}{}}}", policy.name, options, reentrant);
     found.push_back(change(std::string(policy.summary), {{"checkpoint", value}}));
+    if (policy.plans_for_budget()) found.back().words += ", here all that the GPU has";
     if (run.checkpoint_policy == "none") return;
     found.back().instead = run.checkpoint_policy;
     found.back().words += fmt::format(", in the place of {}", run.checkpoint_policy);
   };
   for (const Policy& policy : policies()) {
-    if (policy.name == "none" || policy.planner != nullptr) continue;  // planners search themselves
+    if (policy.name == "none" || policy.slow || plans_worse_than_another(policy)) continue;
     if (std::ranges::find(policy.options, "n", &OptionSpec::name) == policy.options.end()) {
       add(policy, "");
       continue;
     }
-    for (const std::int64_t n : {2, 4, 8}) {
-      if (n < run.model.layers) add(policy, fmt::format(", n: {}", n));
+    for (const std::int64_t n : numbers_of_blocks(run, policy)) {
+      add(policy, fmt::format(", n: {}", n));
     }
   }
   return found;
@@ -173,6 +195,16 @@ std::vector<Change> allocator_settings(const RunSpec& run) {
 constexpr auto kFamilies = std::to_array<std::vector<Change> (*)(const RunSpec&)>(
     {checkpoints, smaller_micro_batches, allocator_settings, shorter_sequences});
 
+// What torch.utils.checkpoint is given; nothing where the policy does not work by segments.
+using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+std::optional<Spans> spans_of(const RunSpec& run) {
+  if (find_policy(run.checkpoint_policy)->segments == nullptr) return std::nullopt;
+  Spans spans;
+  for (const Segment& each : run.checkpointing.segments) spans.emplace_back(each.first, each.last);
+  return spans;
+}
+
 std::string section_of(const Override& override) {
   return override.key.substr(0, override.key.find('.'));
 }
@@ -181,8 +213,16 @@ std::string section_of(const Override& override) {
 
 std::vector<Change> changes_for(const RunSpec& run) {
   std::vector<Change> found;
+  std::vector<std::optional<Spans>> tried = {spans_of(run)};
   const auto add = [&](Change candidate) {
-    if (with_changes(run, std::span(&candidate, 1))) found.push_back(std::move(candidate));
+    const std::optional<RunSpec> changed = with_changes(run, std::span(&candidate, 1));
+    if (!changed) return;
+    if (candidate.overrides.front().key == "checkpoint") {
+      const std::optional<Spans> spans = spans_of(*changed);
+      if (spans && std::ranges::find(tried, spans) != tried.end()) return;
+      tried.push_back(spans);
+    }
+    found.push_back(std::move(candidate));
   };
   for (const Row& row : kRows) {
     if (row.applies != nullptr && !row.applies(run)) continue;

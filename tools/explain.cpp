@@ -1,9 +1,6 @@
 #include "tools/explain.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,9 +8,6 @@
 #include <utility>
 
 #include "graph/op_time.hpp"
-#include "hardware/quantity.hpp"
-#include "tools/text_table.hpp"
-#include "tools/wording.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -192,36 +186,6 @@ class Fates {
 
 Bytes hbm_of(const Report& report) { return report.tier(Tier::kHbm).peak_reserved; }
 
-std::string peak_sentence(const Report& report) {
-  const TierReport& hbm = report.tier(Tier::kHbm);
-  const Peak& peak = hbm.peak_moment;
-  std::vector<std::pair<Bytes, Category>> parts;
-  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
-    if (peak.by_category[c].count > 0) {
-      parts.emplace_back(peak.by_category[c], static_cast<Category>(c));
-    }
-  }
-  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string held;
-  for (std::size_t i = 0; i < std::min<std::size_t>(parts.size(), 3); ++i) {
-    held += fmt::format("{}{} {}", i == 0 ? "" : ", ", spoken(parts[i].second),
-                        format_bytes(parts[i].first));
-  }
-  const std::string where = peak.op.empty()
-                                ? "at the start of the step"
-                                : "in " + place(name_of(peak.phase), peak.layer, peak.op);
-  return fmt::format("Peak: HBM holds most, {} of {}, {}; of it {}.", format_bytes(hbm.peak),
-                     format_bytes(hbm.capacity), where, held);
-}
-
-std::string change_words(const Helpful& help) {
-  std::string yaml;
-  for (const std::string& line : as_yaml(std::span(&help.change, 1))) {
-    yaml += (yaml.empty() ? "" : "; ") + line;
-  }
-  return fmt::format("{} ({})", help.change.words, yaml);
-}
-
 }  // namespace
 
 Explanation explain_blocks(const scenarios::RunSpec& run, const KeptSteps& steps) {
@@ -229,9 +193,12 @@ Explanation explain_blocks(const scenarios::RunSpec& run, const KeptSteps& steps
 }
 
 WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report) {
+  std::vector<Change> candidates;
+  if (report.fits()) candidates = loosenings_for(run);
+  for (Change& change : changes_for(run)) candidates.push_back(std::move(change));
   std::vector<Change> changes;
   std::vector<scenarios::RunSpec> runs;
-  for (Change& change : changes_for(run)) {
+  for (Change& change : candidates) {
     if (change.alters_training) continue;
     auto changed = with_changes(run, std::span(&change, 1));
     if (!changed) continue;
@@ -239,72 +206,22 @@ WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report) {
     runs.push_back(std::move(*changed));
   }
   const std::vector<Report> reports = evaluate_all(runs, {.largest = 0});
-  WhatHelps help;
-  help.tried = runs.size();
+  const auto by_time = [](const Report& r) { return std::pair(r.step_time, hbm_of(r)); };
+  const auto by_memory = [](const Report& r) { return std::pair(hbm_of(r), r.step_time); };
   std::optional<std::size_t> fastest, smallest;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& each = reports[i];
     const bool faster = each.fits() && (!report.fits() || each.step_time < report.step_time);
-    if (faster && (!fastest || each.step_time < reports[*fastest].step_time)) fastest = i;
+    if (faster && (!fastest || by_time(each) < by_time(reports[*fastest]))) fastest = i;
     const bool smaller = hbm_of(each) < hbm_of(report);
-    if (smaller && (!smallest || hbm_of(each) < hbm_of(reports[*smallest]))) smallest = i;
+    if (smaller && (!smallest || by_memory(each) < by_memory(reports[*smallest]))) smallest = i;
   }
-  if (fastest) help.answers.push_back({changes[*fastest], reports[*fastest]});
-  if (smallest && smallest != fastest) {
-    help.answers.push_back({changes[*smallest], reports[*smallest]});
-  }
+  WhatHelps help;
+  help.tried = runs.size();
+  if (fastest) help.fastest = {changes[*fastest], reports[*fastest]};
+  if (smallest) help.smallest = {changes[*smallest], reports[*smallest]};
+  help.one_for_both = fastest && fastest == smallest;
   return help;
-}
-
-std::vector<std::string> sentences(const Report& report, const WhatHelps& help) {
-  std::vector<std::string> lines = {peak_sentence(report)};
-  lines.push_back("What holds it up: " + report.bottleneck + ".");
-  if (report.placement && report.placement->bound) {
-    lines.push_back(fmt::format(
-        "Its plan recomputes for {}; none within the same memory recomputes for less than {}.",
-        format_time(report.placement->recompute), format_time(*report.placement->bound)));
-  }
-  for (const Helpful& each : help.answers) {
-    const bool faster =
-        each.report.fits() && (!report.fits() || each.report.step_time < report.step_time);
-    lines.push_back(fmt::format(
-        "{} of {} changes, each simulated: {}: step {} instead of {}, HBM {} instead of {}{}.",
-        faster ? "Fastest" : "Least HBM", help.tried, change_words(each),
-        format_time(each.report.step_time), format_time(report.step_time),
-        format_bytes(hbm_of(each.report)), format_bytes(hbm_of(report)),
-        each.report.fits() ? "" : "; does not fit"));
-  }
-  if (help.answers.empty()) {
-    lines.push_back(fmt::format("None of {} changes, each simulated, is faster or needs less HBM.",
-                                help.tried));
-  }
-  return lines;
-}
-
-std::string blocks_text(const Explanation& explanation) {
-  static constexpr std::array<const char*, 4> kWords = {"", "kept", "made again", "moved"};
-  std::string out;
-  for (const ExplainedBlocks& blocks : explanation.blocks) {
-    out += blocks.first == blocks.last ? fmt::format("block {}", blocks.first)
-                                       : fmt::format("blocks {} to {}", blocks.first, blocks.last);
-    out += fmt::format(": keeps {}, makes {} again in {}, moves {}\n\n", format_bytes(blocks.kept),
-                       format_bytes(blocks.recomputed), format_time(blocks.recompute),
-                       format_bytes(blocks.moved));
-    TextTable table({{"tensor", Align::kLeft, 30},
-                     {"of", Align::kLeft},
-                     {"fate", Align::kLeft},
-                     {"bytes"},
-                     {"made again in"},
-                     {"in HBM for"}});
-    for (const ExplainedTensor& tensor : blocks.tensors) {
-      table.add_row({tensor.name, std::string(spoken(tensor.module)),
-                     kWords[static_cast<std::size_t>(tensor.fate)], format_bytes(tensor.bytes),
-                     tensor.fate == Drawn::kRecomputed ? format_time(tensor.recompute) : "-",
-                     format_time(tensor.alive)});
-    }
-    out += table.render(kTerminalWidth) + "\n";
-  }
-  return out;
 }
 
 }  // namespace tidemark::tools

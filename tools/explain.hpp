@@ -2,6 +2,7 @@
 // Why a run is as it is: what each kind of block keeps, makes again and moves; and sentences on its
 // peak, on what holds it up and on what helps most, each of them simulated.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,13 +53,17 @@ struct Helpful {
   Report report;
 };
 
+// Of single changes; each answer is better in its way than the run, and of several that are equally
+// good it is the one that is better in the other way.
 struct WhatHelps {
   std::size_t tried = 0;
-  std::vector<Helpful> answers;  // the fastest that fits, and where that is another the one that
-                                 // needs least HBM; without those that do no better than the run
+  std::optional<Helpful> fastest;   // of those that fit; any, where the run itself does not
+  std::optional<Helpful> smallest;  // needs least HBM
+  bool one_for_both = false;
 };
 
-// Plays every change that leaves training as it is (tools/changes.hpp).
+// Plays every change that leaves training as it is (tools/changes.hpp); of a run that fits those
+// that take more memory as well.
 WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report);
 
 // Sentences, each a line of text.

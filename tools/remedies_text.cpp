@@ -5,6 +5,7 @@
 #include "hardware/quantity.hpp"
 #include "tools/remedies.hpp"
 #include "tools/text_table.hpp"
+#include "tools/told_apart.hpp"
 #include "tools/wording.hpp"
 
 namespace tidemark::tools {
@@ -42,13 +43,13 @@ void append_answer(std::string& out, const Remedy& answer, const Remedies& all, 
   std::vector<std::string> words;
   for (const Change& change : answer.changes) words.push_back(change.words);
   append_wrapped(out, joined(words, "; "), "      ", width);
-  append_wrapped(
-      out,
-      fmt::format("{} {} of {}, step {} ({}, {}){}", spoken(all.tier), format_bytes(answer.peak),
-                  format_bytes(all.capacity), format_time(answer.step_time),
-                  signed_time(answer.costs), share(answer.costs, all.step_time),
-                  answer.alters_training() ? "; trains differently" : ""),
-      "      ", width);
+  const auto [peak, capacity] = told_apart(answer.peak, all.capacity);
+  append_wrapped(out,
+                 fmt::format("{} {} of {}, step {} ({}, {}){}", spoken(all.tier), peak, capacity,
+                             format_time(answer.step_time), signed_time(answer.costs),
+                             share(answer.costs, all.step_time),
+                             answer.alters_training() ? "; trains differently" : ""),
+                 "      ", width);
 }
 
 std::string headline(const Remedies& remedies) {
@@ -104,11 +105,11 @@ void append_table(std::string& out, const Remedies& remedies, std::size_t width)
 
 std::string remedies_text(std::string_view run, const Remedies& remedies, std::size_t width) {
   std::string out;
+  const auto [needed, capacity] = told_apart(remedies.needed, remedies.capacity);
   append_wrapped(out,
                  fmt::format("{}: {} needs {} of {}, the step takes {} with enough; {}", run,
-                             spoken(remedies.tier), format_bytes(remedies.needed),
-                             format_bytes(remedies.capacity), format_time(remedies.step_time),
-                             headline(remedies)),
+                             spoken(remedies.tier), needed, capacity,
+                             format_time(remedies.step_time), headline(remedies)),
                  "", width);
   std::size_t listed = 0;
   for (const Remedy& answer : remedies.answers) {
@@ -119,11 +120,22 @@ std::string remedies_text(std::string_view run, const Remedies& remedies, std::s
     out +=
         fmt::format("  and {} more (--json lists them)\n", remedies.answers.size() - kMostAnswers);
   }
+  if (remedies.faster) {
+    append_wrapped(
+        out,
+        fmt::format("faster: the first with one change more, the best of {} that were tried",
+                    remedies.additions),
+        "", width);
+    append_answer(out, *remedies.faster, remedies, width);
+  }
   out += '\n';
   append_table(out, remedies, width);
   std::string tried = fmt::format("simulated: {} single changes", remedies.alone.size());
   if (remedies.pairs > 0) tried += fmt::format(", {} pairs", remedies.pairs);
   if (remedies.triples > 0) tried += fmt::format(", {} triples", remedies.triples);
+  if (remedies.additions > 0) {
+    tried += fmt::format(", {} additions to the first answer", remedies.additions);
+  }
   if (remedies.left_out > 0) tried += fmt::format("; left out: {}", remedies.left_out);
   return out + tried + '\n';
 }

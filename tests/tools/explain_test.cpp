@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "hardware/quantity.hpp"
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tools/changes.hpp"
+#include "tools/comparison.hpp"
 
 using namespace tidemark;
 using namespace tidemark::tools;
@@ -92,15 +98,88 @@ TEST_CASE("each sentence on what helps is what a run with that change says") {
   const Explained all("");
   const WhatHelps help = what_helps(all.run, all.report);
   CHECK(help.tried > 5);
-  REQUIRE(!help.answers.empty());
-  for (const Helpful& each : help.answers) {
+  REQUIRE(help.fastest);
+  REQUIRE(help.smallest);
+  for (const Helpful& each : {*help.fastest, *help.smallest}) {
     const auto changed = with_changes(all.run, std::span(&each.change, 1));
     REQUIRE(changed);
     CHECK(evaluate(*changed).step_time == each.report.step_time);
   }
   const auto lines = sentences(all.report, help);
   CHECK(lines.front().find("Peak: HBM holds most") == 0);
-  CHECK(lines.size() == 2 + help.answers.size());
+  CHECK(lines.size() == (help.one_for_both ? 3 : 4));
+}
+
+TEST_CASE("no checkpoint policy is faster than what is called the fastest that fits") {
+  // Kernels that leave checkpoints alone to change; memory for half of what all blocks save.
+  const std::string kernels =
+      ", kernels: {attention: flash, optimizer: fused, loss: native, causal: fused}";
+  const Explained all(kernels);
+  const Bytes everything = all.report.tier(Tier::kHbm).peak_reserved;
+  const Explained least(kernels + ", checkpoint: full");
+  const Bytes half((everything + least.report.tier(Tier::kHbm).peak_reserved).count / 2);
+  for (const Bytes capacity : {half, everything}) {
+    const scenarios::RunSpec run = run_with(
+        kernels + ", checkpoint: full, hardware: {hbm: {capacity: " + exact_text(capacity) + "}}");
+    const WhatHelps help = what_helps(run, evaluate(run));
+    REQUIRE(help.fastest);
+    INFO(exact_text(capacity) << ": " << help.fastest->change.words);
+    const auto policies =
+        policies_to_compare(run, policies_compared_by_default(), std::vector<Bytes>{capacity});
+    REQUIRE(policies.size() > 15);
+    for (const ComparedPolicy& policy : policies) {
+      const Report report = evaluate(policy.run);
+      if (!report.fits()) continue;
+      INFO(policy.policy);
+      CHECK(help.fastest->report.step_time <= report.step_time);
+    }
+    CHECK(help.fastest->report.step_time < evaluate(run).step_time);
+    CHECK(help.fastest->report.fits());
+    // With room for everything, keeping everything is the simplest way to the best time.
+    if (capacity == everything) CHECK(help.fastest->change.overrides.front().value == "none");
+  }
+}
+
+TEST_CASE("states that left the GPU for nothing are brought back, all of them or some") {
+  const Explained moved(", kernels: {optimizer: fused}, offload: {optimizer: host}");
+  const Explained stayed(", kernels: {optimizer: fused}");
+  const WhatHelps help = what_helps(moved.run, moved.report);
+  REQUIRE(help.fastest);
+  CHECK(stayed.report.step_time < moved.report.step_time);
+  CHECK(help.fastest->report.step_time <= stayed.report.step_time);
+}
+
+TEST_CASE("least memory is not called the fastest because it is faster too") {
+  Report report, fast, small;
+  report.step_time = 100'000_us;
+  fast.step_time = 50'000_us;
+  small.step_time = 80'000_us;
+  const auto set_peak = [](Report& each, Bytes bytes) {
+    each.tiers[0].capacity = Bytes(100'000'000);
+    each.tiers[0].peak = each.tiers[0].peak_reserved = bytes;
+  };
+  set_peak(report, Bytes(60'000'000));
+  set_peak(fast, Bytes(60'000'000));
+  set_peak(small, Bytes(20'000'000));
+  WhatHelps help;
+  help.tried = 7;
+  help.fastest = Helpful{{"run", {{"a.b", "c"}}}, fast};
+  help.smallest = Helpful{{"walk", {{"a.b", "d"}}}, small};
+  const auto lines = sentences(report, help);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[2] ==
+        "Fastest that fits of 7 single changes, each simulated: run (a: {b: c}): step 50.0 ms "
+        "instead of 100 ms, HBM 60.0 MB as before; 40.0 MB left.");
+  CHECK(lines[3] ==
+        "Least HBM of 7 single changes, each simulated: walk (a: {b: d}): step 80.0 ms instead of "
+        "100 ms, HBM 20.0 MB instead of 60.0 MB; 80.0 MB left.");
+  help.one_for_both = true;
+  CHECK(sentences(report, help)[2].find("Fastest that fits, and least HBM, of 7") == 0);
+  WhatHelps none;
+  none.tried = 7;
+  const auto nothing = sentences(report, none);
+  CHECK(nothing[2] == "None of 7 single changes, each simulated, is faster and fits.");
+  CHECK(nothing[3] == "None of them needs less HBM.");
 }
 
 TEST_CASE("a block is drawn with its tensors by what becomes of them") {

@@ -164,13 +164,16 @@ Json remedy_list(const std::vector<Remedy>& remedies) {
   return list;
 }
 
-// "remedies" are those that fit, best first; "single_changes" what each does alone.
+// "remedies" are those that fit, best first, "faster_remedy" the first with one change more;
+// "single_changes" what each does alone.
 void add_remedies(const Remedies& remedies, Json& run) {
   run["remedies"] = remedy_list(remedies.answers);
+  run["faster_remedy"] = remedies.faster ? remedy_json(*remedies.faster) : Json(nullptr);
   run["single_changes"] = remedy_list(remedies.alone);
   run["remedy_search"] = {{"tier", kTierNames[static_cast<std::size_t>(remedies.tier)]},
                           {"needed_bytes", remedies.needed.count},
                           {"simulations", remedies.simulations},
+                          {"additions", remedies.additions},
                           {"pairs", remedies.pairs},
                           {"triples", remedies.triples},
                           {"left_out", remedies.left_out}};

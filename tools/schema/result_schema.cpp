@@ -238,6 +238,7 @@ Json run() {
   const Json search = object({{"tier", word(kTierNames, "")},
                               {"needed_bytes", whole("")},
                               {"simulations", whole("")},
+                              {"additions", whole("to the first remedy, simulated")},
                               {"pairs", whole("of changes that were simulated")},
                               {"triples", whole("of changes that were simulated")},
                               {"left_out", whole("combinations that were not")}},
@@ -261,6 +262,7 @@ Json run() {
       "one strategy at one point of the sweep",
       {{"placement", reference("placement")},
        {"remedies", list(reference("remedy"), "--why-not-fit: what makes it fit, best first")},
+       {"faster_remedy", or_none(reference("remedy"))},
        {"single_changes", list(reference("remedy"), "what each change does alone")},
        {"remedy_search", search}});
 }
