@@ -37,6 +37,7 @@ class Fates {
       const Phase phase = graph_.ops[end_].phase;
       if (phase != Phase::kBackward && phase != Phase::kRecompute) break;
     }
+    find_read_by_blocks();
     find_moved();
     find_lifetimes();
   }
@@ -46,6 +47,7 @@ class Fates {
     std::vector<Drawn> fate(graph_.tensors.size(), Drawn::kGone);
     for (std::uint32_t t = 0; t < graph_.tensors.size(); ++t) fate[t] = fate_of(t);
     explanation.drawn = drawn(fate);
+    explanation.before = explain_block(kBeforeBlocks, fate);
     for (int layer = 0; layer < layers; ++layer) {
       ExplainedBlocks block = explain_block(layer, fate);
       if (!explanation.blocks.empty() && same(explanation.blocks.back(), block)) {
@@ -67,6 +69,15 @@ class Fates {
            std::ranges::equal(a.tensors, b.tensors, [](const auto& left, const auto& right) {
              return left.same_kind(right);
            });
+  }
+
+  // The first block's input, and what all blocks share: masks, tables of angles.
+  void find_read_by_blocks() {
+    read_by_blocks_.assign(graph_.tensors.size(), false);
+    for (std::uint32_t op = 0; op < backward_; ++op) {
+      if (graph_.ops[op].layer < 0) continue;
+      for (const TensorId id : graph_.inputs_of(OpId{op})) read_by_blocks_[index(id)] = true;
+    }
   }
 
   void find_moved() {
@@ -97,10 +108,10 @@ class Fates {
     }
   }
 
-  // Of what the blocks of the first pass make.
+  // Of what the blocks of the first pass make, and what they read of what is made ahead of them.
   Drawn fate_of(std::uint32_t t) const {
     const Tensor& tensor = graph_.tensors[t];
-    if (tensor.initial() || tensor.layer < 0) return Drawn::kGone;
+    if (tensor.initial() || (tensor.layer < 0 && !read_by_blocks_[t])) return Drawn::kGone;
     const std::uint32_t made = index(tensor.producer);
     const bool read_later = tensor.persistent() || index(tensor.last_use) >= backward_;
     if (made < backward_) {
@@ -114,9 +125,14 @@ class Fates {
   }
 
   // The fate of what is made again for what forward made as well. An op that runs again is the one
-  // of forward that reads the same, or what was made again in its place.
+  // of forward that reads the same, or what was made again in its place; of several such (queries
+  // and keys are cloned alike) first the one whose results are gone, then the next in order.
   std::vector<Drawn> drawn(const std::vector<Drawn>& fate) const {
     using Reads = std::tuple<OpKind, std::int16_t, std::vector<std::uint32_t>>;
+    struct Alike {
+      std::vector<OpId> ops;
+      std::vector<bool> taken;  // since all were taken
+    };
     std::vector<std::uint32_t> origin(graph_.tensors.size());
     std::iota(origin.begin(), origin.end(), 0u);
     const auto reads = [&](OpId op) {
@@ -124,30 +140,54 @@ class Fates {
       for (const TensorId t : graph_.inputs_of(op)) std::get<2>(key).push_back(origin[index(t)]);
       return key;
     };
-    std::map<Reads, OpId> forward;
+    const auto gone = [&](OpId op) {
+      return std::ranges::all_of(graph_.outputs_of(op),
+                                 [&](TensorId t) { return fate[index(t)] == Drawn::kGone; });
+    };
+    const auto take = [&](Alike& alike) {
+      if (std::ranges::find(alike.taken, false) == alike.taken.end()) {
+        alike.taken.assign(alike.ops.size(), false);
+      }
+      std::optional<std::size_t> found;
+      for (std::size_t i = alike.ops.size(); i-- > 0;) {
+        if (alike.taken[i]) continue;
+        if (!found || gone(alike.ops[i]) || !gone(alike.ops[*found])) found = i;
+      }
+      alike.taken[*found] = true;
+      return alike.ops[*found];
+    };
+    std::map<Reads, Alike> forward;
     std::vector<Drawn> result = fate;
     for (std::uint32_t i = 0; i < end_; ++i) {
       const OpId op{i};
-      if (i < backward_) forward.emplace(reads(op), op);
+      if (i < backward_) {
+        Alike& alike = forward[reads(op)];
+        alike.ops.push_back(op);
+        alike.taken.push_back(false);
+      }
       if (graph_.op(op).phase != Phase::kRecompute) continue;
       const auto same = forward.find(reads(op));
       if (same == forward.end()) continue;
-      const auto made = graph_.outputs_of(op), first = graph_.outputs_of(same->second);
+      const auto made = graph_.outputs_of(op), first = graph_.outputs_of(take(same->second));
       for (std::size_t o = 0; o < std::min(made.size(), first.size()); ++o) {
         origin[index(made[o])] = index(first[o]);
-        if (fate[index(made[o])] == Drawn::kRecomputed)
-          result[index(first[o])] = Drawn::kRecomputed;
+        Drawn& drawn = result[index(first[o])];
+        // What stayed although it is made again, as a block's result is, did stay.
+        if (fate[index(made[o])] == Drawn::kRecomputed && drawn == Drawn::kGone) {
+          drawn = Drawn::kRecomputed;
+        }
       }
     }
     return result;
   }
 
+  // `layer`: kBeforeBlocks for what is made ahead of all of them.
   ExplainedBlocks explain_block(int layer, const std::vector<Drawn>& fate) const {
     ExplainedBlocks block;
     block.first = block.last = layer;
     for (std::uint32_t op = 0; op < end_; ++op) {
       const Op& o = graph_.ops[op];
-      if (o.layer != layer) continue;
+      if (layer == kBeforeBlocks ? o.layer >= 0 : o.layer != layer) continue;
       const bool again = o.phase == Phase::kRecompute;
       if (again) block.recompute += op_time(gpu_, o);
       for (const TensorId id : graph_.outputs_of(OpId{op})) {
@@ -180,6 +220,8 @@ class Fates {
   const Program& program_;
   const sim::Result& result_;
   std::uint32_t backward_ = 0, end_ = 0;  // ops: where the first pass turns back; where it ends
+  static constexpr int kBeforeBlocks = -1;
+  std::vector<bool> read_by_blocks_;
   std::vector<bool> moved_;
   std::vector<SimTime> alive_;
 };

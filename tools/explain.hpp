@@ -40,6 +40,7 @@ struct ExplainedBlocks {
 };
 
 struct Explanation {
+  ExplainedBlocks before;  // what blocks read of what is made ahead of them: the first one's input
   std::vector<ExplainedBlocks> blocks;  // of the steady step's first pass
   // By tensor of the steady step: what becomes of it, whichever instance of it backward reads.
   std::vector<remat::Drawn> drawn;

@@ -108,6 +108,9 @@ std::vector<std::string> sentences(const Report& report, const WhatHelps& help) 
 
 std::string blocks_text(const Explanation& explanation) {
   std::string out;
+  if (!explanation.before.tensors.empty()) {
+    out += "into the first block" + group_text(explanation.before);
+  }
   for (const ExplainedBlocks& blocks : explanation.blocks) {
     out += blocks.first == blocks.last ? fmt::format("block {}", blocks.first)
                                        : fmt::format("blocks {} to {}", blocks.first, blocks.last);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hardware/quantity.hpp"
+
 namespace tidemark::remat {
 
 namespace {
@@ -35,6 +37,21 @@ const char* style_of(Drawn fate) {
   return "";
 }
 
+// What the shapes and colours stand for, as a part of the picture.
+std::string legend() {
+  std::string text =
+      "subgraph cluster_legend {\nlabel=\"what is what\";\n"
+      "legend_op [label=\"an op of the block's forward\", shape=box];\n";
+  const auto row = [&](const char* id, const char* words, Drawn fate) {
+    text += std::string(id) + " [label=\"" + words + "\", " + style_of(fate) + "];\n";
+  };
+  row("legend_kept", "kept from forward to backward", Drawn::kKept);
+  row("legend_again", "made again for backward", Drawn::kRecomputed);
+  row("legend_moved", "off the GPU meanwhile", Drawn::kMoved);
+  row("legend_gone", "backward does not need it", Drawn::kGone);
+  return text + "}\n";
+}
+
 std::string short_name(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return std::string(dot == std::string_view::npos ? name : name.substr(dot + 1));
@@ -49,10 +66,10 @@ std::string drawn_block(const StepGraph& graph, int layer, std::span<const Drawn
     const auto found = tensors.find(index(tensor));
     if (found != tensors.end()) return found->second;
     const Tensor& t = graph.tensor(tensor);
-    const auto vertex = boost::add_vertex(
-        Vertex{short_name(graph.name(t.name)) + "\\n" + std::to_string(t.bytes.count) + " B",
-               style_of(fate[index(tensor)])},
-        picture);
+    const auto vertex =
+        boost::add_vertex(Vertex{short_name(graph.name(t.name)) + "\\n" + format_bytes(t.bytes),
+                                 style_of(fate[index(tensor)])},
+                          picture);
     tensors.emplace(index(tensor), vertex);
     return vertex;
   };
@@ -74,7 +91,9 @@ std::string drawn_block(const StepGraph& graph, int layer, std::span<const Drawn
   boost::write_graphviz(out, picture, [&](std::ostream& to, Picture::vertex_descriptor vertex) {
     to << "[label=\"" << picture[vertex].label << "\", " << picture[vertex].style << "]";
   });
-  return out.str();
+  std::string text = out.str();
+  text.insert(text.rfind('}'), legend());
+  return text;
 }
 
 }  // namespace tidemark::remat

@@ -18,7 +18,7 @@ enum class Drawn : std::uint8_t {
 };
 
 // Text for GraphViz (dot -Tsvg): boxes are ops, ellipses the tensors that they make, filled where
-// they are kept. Ops of the first pass. `fate`: one entry a tensor.
+// they are kept, with a legend. Ops of the first pass. `fate`: one entry a tensor.
 std::string drawn_block(const StepGraph& graph, int layer, std::span<const Drawn> fate);
 
 }  // namespace tidemark::remat
