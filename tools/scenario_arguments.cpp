@@ -40,7 +40,8 @@ void add_out_option(CLI::App& command, OutArguments& arguments) {
           ->check([](const std::string& text) { return text.empty() ? "names no folder" : ""; });
   command
       .add_option("--out-files", arguments.files,
-                  "only these of them, separated by commas: trace.json,timeline.csv")
+                  "only these of them, separated by commas: trace.json,timeline.csv; of compare "
+                  "those of single runs are written for the front alone unless they are named here")
       ->delimiter(',')
       ->type_name("NAME,…")
       ->allow_extra_args(false)

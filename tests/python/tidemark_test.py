@@ -57,9 +57,21 @@ class Records(unittest.TestCase):
         self.assertEqual(records[0]["recompute_s"], 0)
         self.assertLess(records[1]["hbm_peak_bytes"], records[0]["hbm_peak_bytes"])
 
+    def test_one_name_stands_for_a_list_of_one(self):
+        scenario = ROOT / "scenarios" / "checkpoint-policies.yaml"
+        for policies in ("full", ["full"], ("full",)):
+            records = tidemark.compare(scenario, "keep everything", policies=policies)
+            self.assertEqual([record["policy"] for record in records], ["full"])
+        records = tidemark.compare(scenario, "keep everything", "none,full")
+        self.assertEqual([record["policy"] for record in records], ["none", "full"])
+        one = tidemark.run_json(SEVEN, EVERY_BLOCK, extra="--why-not-fit")
+        self.assertIn("remedies", one["runs"][0])
+
     def test_sensitivity_has_figures_and_needed_rates(self):
         records = tidemark.sensitivity(SEVEN, "checkpoint + optimizer on NVMe")
         self.assertEqual({record["kind"] for record in records}, {"figure", "needed"})
+        [write] = [r for r in records if r["kind"] == "figure" and r["name"] == "nvme_write"]
+        self.assertEqual(write["to_per_s"], write["from_per_s"] * 11 // 10)
 
     def test_a_timeline_ends_where_the_report_says_and_peaks_there(self):
         records = tidemark.timeline(SEVEN, EVERY_BLOCK)
@@ -70,8 +82,6 @@ class Records(unittest.TestCase):
                 peak = max(peak, sum(levels.values()))
         [run] = tidemark.run(SEVEN, EVERY_BLOCK)
         self.assertEqual(peak, run["hbm.peak_bytes"])
-        [write] = [r for r in records if r["kind"] == "figure" and r["name"] == "nvme_write"]
-        self.assertEqual(write["to_per_s"], write["from_per_s"] * 11 // 10)
         self.assertEqual(sum(levels.values()), run["hbm.end_bytes"])
 
     def test_faults_are_told_with_what_the_program_said(self):

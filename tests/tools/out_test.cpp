@@ -1,6 +1,7 @@
 #include "tools/out/out.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/files.hpp"
 #include "tools/analysis/sensitivity.hpp"
+#include "tools/evaluate.hpp"
 #include "tools/ledger.hpp"
 
 using namespace tidemark;
@@ -103,4 +105,52 @@ TEST_CASE("sensitivity as CSV has a row a figure and a rate, all of the same col
   CHECK(std::ranges::count_if(lines, [](const std::string& line) {
           return line.find(",needed,") != std::string::npos;
         }) == static_cast<std::ptrdiff_t>(all.runs[0].needed.size()));
+}
+
+TEST_CASE(
+    "what was written is told, and large files of single runs are only of those that want them") {
+  const scenarios::Scenario scenario =
+      scenarios::load(test::source_file("scenarios/gpt2-on-4090.yaml"));
+  std::vector<KeptSteps> kept;
+  const std::vector<Report> reports =
+      evaluate_all(std::span(scenario.runs).first(2), {.largest = 0}, {}, &kept);
+  OutInput input{"x", {}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    OutRun& run = input.runs.emplace_back();
+    run.label = i == 0 ? "first" : "second";
+    run.spec = &scenario.runs[i];
+    run.report = &reports[i];
+    run.steps = &kept[i];
+    run.own_files = i == 0;
+  }
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "tidemark-out-test";
+  const auto names = [&](const std::vector<std::string>& files, std::string& told) {
+    std::filesystem::remove_all(folder);
+    told = write_out_folder({folder.string(), files}, input);
+    Names found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      found.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(found);
+    return found;
+  };
+  std::string told;
+  CHECK(names({"timeline.csv"}, told) == Names{"first.timeline.csv", "second.timeline.csv"});
+  CHECK(told.find("wrote 2 files into " + folder.string() + ", ") == 0);
+  CHECK(told.find("front") == std::string::npos);
+  if (std::ranges::any_of(out_files(), [](const OutFile& file) {
+        return file.why_not != nullptr && !file.why_not().empty();
+      })) {
+    return;  // not all files can be written by this build
+  }
+  const Names all = names({}, told);
+  CHECK(std::ranges::none_of(all,
+                             [](const std::string& name) { return name.starts_with("second"); }));
+  CHECK(std::ranges::count_if(
+            all, [](const std::string& name) { return name.starts_with("first"); }) == 4);
+  CHECK(
+      told.find("; trace.json,snapshot.pickle,snapshot.json,timeline.csv of 1 on the front alone: "
+                "--out-files trace.json,snapshot.pickle,snapshot.json,timeline.csv writes them of "
+                "all 2") != std::string::npos);
+  std::filesystem::remove_all(folder);
 }

@@ -51,6 +51,7 @@ OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& 
     run.steps = &kept[i + 1];  // the first is what they are compared with
     run.budget = rows[i].budget;
     run.bound = rows[i].bound;
+    run.own_files = rows[i].on_front;
     input.runs.push_back(std::move(run));
   }
   return input;
@@ -102,7 +103,7 @@ ExitStatus compare_policies(const CompareArguments& arguments) {
   if (!arguments.json.empty()) write_output(arguments.json, comparison_json(title, rows));
   if (!arguments.csv.empty()) write_output(arguments.csv, comparison_csv(rows));
   if (!arguments.out.folder.empty()) {
-    write_out_folder(arguments.out, out_input(title, compared, rows, kept));
+    write_and_tell(arguments.out, out_input(title, compared, rows, kept));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
     write_output(std::string(kStandardOutput),

@@ -126,7 +126,7 @@ ExitStatus run(const RunArguments& arguments) {
     write_output(arguments.csv, find_format("csv").write(reports, options));
   }
   if (!arguments.out.folder.empty()) {
-    write_out_folder(arguments.out, out_input(scenarios, reports, kept));
+    write_and_tell(arguments.out, out_input(scenarios, reports, kept));
   }
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
     std::string text = find_format("text").write(reports, options);

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <system_error>
 
+#include "hardware/quantity.hpp"
 #include "scenarios/suggest.hpp"
 #include "tools/atomic_file.hpp"
 #include "tools/out/out.hpp"
@@ -106,20 +108,44 @@ void check_out_folder(const OutArguments& arguments, std::span<const std::string
   }
 }
 
-void write_out_folder(const OutArguments& arguments, const OutInput& input) {
+std::string write_out_folder(const OutArguments& arguments, const OutInput& input) {
   const std::string& folder = arguments.folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw UserError(fmt::format("cannot make folder '{}': {}", folder, error.message()));
   const std::vector<std::string> stems = file_stems(input.runs);
+  std::size_t files = 0;
+  Bytes bytes;
+  const auto write = [&](std::string_view name, const std::string& text) {
+    write_file(path_in(folder, name), text);
+    ++files;
+    bytes += Bytes(static_cast<std::int64_t>(text.size()));
+  };
+  std::string left_out;
   for (const OutFile* file : wanted(arguments)) {
-    if (file->write != nullptr) write_file(path_in(folder, file->name), file->write(input));
+    if (file->write != nullptr) write(file->name, file->write(input));
     if (file->write_run == nullptr) continue;
+    bool all = true;
     for (std::size_t i = 0; i < stems.size(); ++i) {
-      write_file(path_in(folder, fmt::format("{}.{}", stems[i], file->name)),
-                 file->write_run(input.runs[i]));
+      if (!arguments.files.empty() || input.runs[i].own_files) {
+        write(fmt::format("{}.{}", stems[i], file->name), file->write_run(input.runs[i]));
+      } else {
+        all = false;
+      }
     }
+    if (!all) left_out += fmt::format("{}{}", left_out.empty() ? "" : ",", file->name);
   }
+  std::string text = fmt::format("wrote {} file{} into {}, {}", files, files == 1 ? "" : "s",
+                                 folder, format_bytes(bytes));
+  if (left_out.empty()) return text;
+  const auto with = std::ranges::count_if(input.runs, &OutRun::own_files);
+  return text + fmt::format("; {} of {} on the front alone: --out-files {} writes them of all {}",
+                            left_out, with, left_out, input.runs.size());
+}
+
+void write_and_tell(const OutArguments& arguments, const OutInput& input) {
+  const std::string text = write_out_folder(arguments, input) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 std::string label_of(const scenarios::RunSpec& run, std::string_view scenario) {

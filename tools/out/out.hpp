@@ -25,6 +25,7 @@ struct OutRun {
   const KeptSteps* steps = nullptr;
   std::optional<Bytes> budget;   // of HBM, of a policy that plans for one
   std::optional<SimTime> bound;  // of recomputation at its peak (tools/comparison.hpp)
+  bool own_files = true;  // false: files of the run alone only where they are asked for by name
 };
 
 struct OutInput {
@@ -47,7 +48,7 @@ struct OutFile {
 
 struct OutArguments {
   std::string folder;              // empty: nothing is to be written
-  std::vector<std::string> files;  // names of OutFiles; empty: all
+  std::vector<std::string> files;  // names of OutFiles; empty: all, but see OutRun::own_files
 };
 
 // In the order in which they are written.
@@ -57,8 +58,12 @@ std::span<const OutFile> out_files();
 // where the folder is a file, and where one of its files is among the `inputs`.
 void check_out_folder(const OutArguments& arguments, std::span<const std::string> inputs);
 
-// Makes the folder where there is none; each file is whole or not there. Throws UserError.
-void write_out_folder(const OutArguments& arguments, const OutInput& input);
+// Makes the folder where there is none; each file is whole or not there. Returns a sentence on what
+// was written, and on what was left out and why. Throws UserError.
+std::string write_out_folder(const OutArguments& arguments, const OutInput& input);
+
+// The same, with the sentence on standard error.
+void write_and_tell(const OutArguments& arguments, const OutInput& input);
 
 // What names of files begin with, one for each label: its letters, digits and dots in ASCII, with
 // "-" for what is between them. No two are the same, even where a file system ignores case.

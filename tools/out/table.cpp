@@ -17,7 +17,7 @@ constexpr auto kOutFiles = std::to_array<OutFile>({
      .write = report_html,
      .why_not = why_no_report_html},
     {.name = "result.json",
-     .summary = "every number, as --json has them (tidemark schema result)",
+     .summary = "every number, as run --json has them (tidemark schema result)",
      .write = result_file},
     {.name = "trace.json", .summary = "a run for Perfetto", .write_run = trace_file},
     {.name = "snapshot.pickle",

@@ -50,6 +50,11 @@ def _arguments(command, scenario, strategies, settings):
     return arguments
 
 
+def _list(names):
+    """What an option takes with commas between: a string as it is, or a string for each of several."""
+    return names if isinstance(names, str) else ",".join(names)
+
+
 def _value(text):
     """A cell of a CSV file: a number, True, False, None where it is empty, or text."""
     if text == "":
@@ -79,9 +84,11 @@ def _flat(value, name, record):
 
 
 def run_json(scenario, strategies=None, settings=None, program=None, extra=()):
-    """The result JSON of `tidemark run` as it is (tools/schema/result.schema.json)."""
+    """The result JSON of `tidemark run` as it is (tools/schema/result.schema.json). `extra`: more
+    arguments of the command, a string each."""
     arguments = _arguments("run", scenario, strategies, settings)
-    return json.loads(_call([*arguments, *extra, "--json", "-"], program))
+    arguments += [extra] if isinstance(extra, str) else extra
+    return json.loads(_call([*arguments, "--json", "-"], program))
 
 
 def run(scenario, strategies=None, settings=None, program=None):
@@ -108,12 +115,16 @@ def run(scenario, strategies=None, settings=None, program=None):
 
 
 def compare(scenario, strategy=None, policies=None, budgets=None, settings=None, program=None):
-    """A record a checkpoint policy, as `tidemark compare --csv` has them."""
+    """A record a checkpoint policy, as `tidemark compare --csv` has them.
+
+    `policies` and `budgets` are names and sizes, or one string: "full", ["full", "layered"],
+    "40GB,60GB".
+    """
     arguments = _arguments("compare", scenario, strategy, settings)
     if policies:
-        arguments += ["--policies", ",".join(policies)]
+        arguments += ["--policies", _list(policies)]
     if budgets:
-        arguments += ["--budgets", budgets if isinstance(budgets, str) else ",".join(budgets)]
+        arguments += ["--budgets", _list(budgets)]
     return _records(_call([*arguments, "--csv", "-"], program))
 
 
