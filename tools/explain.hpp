@@ -3,6 +3,7 @@
 // peak, on what holds it up and on what helps most, each of them simulated.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,5 +72,21 @@ WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report);
 std::vector<std::string> sentences(const Report& report, const WhatHelps& help);
 
 std::string blocks_text(const Explanation& explanation);
+
+struct ExplainedRun {
+  std::string label;  // strategy and point of the sweep
+  Report report;
+  WhatHelps help;
+  std::optional<Explanation> explanation;
+};
+
+struct ExplainedScenario {
+  std::string name;
+  std::vector<ExplainedRun> runs;
+};
+
+// The same figures as the text; one scenario is one object, several are an array of them. Units
+// stand in the names.
+std::string explanation_json(std::span<const ExplainedScenario> scenarios);
 
 }  // namespace tidemark::tools

@@ -24,12 +24,13 @@ void write_output(const std::string& target, std::string_view text) {
   }
 }
 
-void refuse_same_target(const std::string& json, const std::string& csv) {
-  if (json.empty() || json != csv) return;
-  if (json == kStandardOutput) {
-    throw UserError("--json and --csv cannot both go to standard output");
+void refuse_same_target(const std::string& one, const std::string& other,
+                        std::string_view options) {
+  if (one.empty() || one != other) return;
+  if (one == kStandardOutput) {
+    throw UserError(std::string(options) + " cannot both go to standard output");
   }
-  throw UserError("--json and --csv cannot both be written to '" + json + "'");
+  throw UserError(std::string(options) + " cannot both be written to '" + one + "'");
 }
 
 void refuse_overwriting(std::string_view option, const std::string& target,

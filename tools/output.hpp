@@ -20,8 +20,9 @@ void write_output(const std::string& target, std::string_view text);
 void refuse_overwriting(std::string_view option, const std::string& target,
                         std::span<const std::string> inputs);
 
-// Throws UserError where --json and --csv name the same target.
-void refuse_same_target(const std::string& json, const std::string& csv);
+// Throws UserError where two options, "--json and --csv", name the same target.
+void refuse_same_target(const std::string& one, const std::string& other,
+                        std::string_view options = "--json and --csv");
 
 // Checks an output option's argument as CLI11 wants it: the complaint, or nothing.
 std::string names_a_file(const std::string& text);

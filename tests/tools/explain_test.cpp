@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -224,6 +225,31 @@ TEST_CASE("a block that is made again as a whole is drawn so, queries and keys a
   }
   const ExplainedBlocks& block = full.explanation.blocks.front();
   CHECK(drawn == count_of(block, remat::Drawn::kRecomputed) - 1);
+}
+
+TEST_CASE("the explanation as JSON has the figures of the text") {
+  const Explained full(", checkpoint: full");
+  const WhatHelps help = what_helps(full.run, full.report);
+  const std::vector<ExplainedScenario> all = {
+      {"x", {{"one", full.report, help, full.explanation}}}};
+  const auto json = nlohmann::json::parse(explanation_json(all));
+  const auto& run = json["runs"][0];
+  CHECK(json["scenario"] == "x");
+  CHECK(run["strategy"] == "one");
+  CHECK(run["changes_tried"] == help.tried);
+  REQUIRE(help.fastest);
+  CHECK(run["fastest"]["step_time_s"] == seconds(help.fastest->report.step_time));
+  CHECK(run["fastest"]["yaml"] == as_yaml(std::span(&help.fastest->change, 1)));
+  CHECK(run["least_hbm"]["hbm_peak_bytes"] ==
+        help.smallest->report.tier(Tier::kHbm).peak_reserved.count);
+  CHECK(run["hbm_live_peak_bytes"] == full.report.tier(Tier::kHbm).peak.count);
+  CHECK(run["into_the_first_block"]["kept_bytes"] == 2'097'152);
+  REQUIRE(run["blocks"].size() == full.explanation.blocks.size());
+  CHECK(run["blocks"][0]["tensors"].size() == full.explanation.blocks[0].tensors.size());
+  CHECK(run["blocks"][0]["recompute_s"] == seconds(full.explanation.blocks[0].recompute));
+  // Without a table there are no blocks.
+  const std::vector<ExplainedScenario> bare = {{"x", {{"one", full.report, help, std::nullopt}}}};
+  CHECK_FALSE(nlohmann::json::parse(explanation_json(bare))["runs"][0].contains("blocks"));
 }
 
 TEST_CASE("a block is drawn with its tensors by what becomes of them") {

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "tools/commands/command.hpp"
+#include "tools/out/out.hpp"
 #include "tools/output.hpp"
 #include "tools/select.hpp"
 #include "tools/text_table.hpp"
-#include "tools/user_error.hpp"
 
 namespace tidemark::tools {
 
@@ -23,18 +23,19 @@ namespace {
 struct ExplainArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
   std::string dot;
+  std::string json;
 };
 
-std::string explained(const scenarios::RunSpec& run, bool with_table, Explanation* drawn,
-                      KeptSteps* steps) {
-  const Report report = evaluate(run, {}, steps);
-  std::string out = run.strategy + "\n\n";
-  for (const std::string& sentence : sentences(report, what_helps(run, report))) {
-    for (const std::string& line : wrap(sentence, kTerminalWidth)) out += line + "\n";
+std::string text_of(const ExplainedScenario& scenario) {
+  std::string out = scenario.name + "\n";
+  for (const ExplainedRun& run : scenario.runs) {
+    out += "\n" + run.label + "\n\n";
+    for (const std::string& sentence : sentences(run.report, run.help)) {
+      for (const std::string& line : wrap(sentence, kTerminalWidth)) out += line + "\n";
+    }
+    if (run.explanation) out += "\n" + blocks_text(*run.explanation);
   }
-  if (!with_table) return out;
-  *drawn = explain_blocks(run, *steps);
-  return out + "\n" + blocks_text(*drawn);
+  return out;
 }
 
 // The block of the largest group: most blocks are like it.
@@ -44,27 +45,37 @@ int typical_block(const Explanation& explanation) {
 }
 
 ExitStatus explain(const ExplainArguments& arguments) {
-  const auto outputs = std::to_array<Output>({{"--dot", arguments.dot}});
+  refuse_same_target(arguments.json, arguments.dot, "--json and --dot");
+  const auto outputs =
+      std::to_array<Output>({{"--dot", arguments.dot}, {"--json", arguments.json}});
   const auto scenarios = load_selected(*arguments.scenarios, outputs);
   std::size_t count = 0;
   for (const scenarios::Scenario& scenario : scenarios) count += scenario.runs.size();
-  if (!arguments.dot.empty() && count != 1) {
-    throw UserError("--dot draws one strategy of one scenario; name it with --strategy");
-  }
-  const bool with_table = !arguments.scenarios->strategies.empty() || count == 1;
-  std::string text;
+  if (!arguments.dot.empty()) the_only_run(scenarios, "--dot draws");
+  const bool with_blocks = !arguments.scenarios->strategies.empty() || count == 1;
+  std::vector<ExplainedScenario> explained;
   for (const scenarios::Scenario& scenario : scenarios) {
-    text += (text.empty() ? "" : "\n") + scenario.name + "\n";
+    explained.push_back({scenario.name, {}});
     for (const scenarios::RunSpec& run : scenario.runs) {
-      Explanation drawn;
       KeptSteps steps;
-      text += "\n" + explained(run, with_table, &drawn, &steps);
+      ExplainedRun& one = explained.back().runs.emplace_back();
+      one.label = label_of(run, "");
+      one.report = evaluate(run, {}, &steps);
+      one.help = what_helps(run, one.report);
+      if (with_blocks) one.explanation = explain_blocks(run, steps);
       if (arguments.dot.empty()) continue;
       write_output(arguments.dot,
-                   remat::drawn_block(steps.steady().graph, typical_block(drawn), drawn.drawn));
+                   remat::drawn_block(steps.steady().graph, typical_block(*one.explanation),
+                                      one.explanation->drawn));
     }
   }
-  if (arguments.dot != kStandardOutput) write_output(std::string(kStandardOutput), text);
+  if (!arguments.json.empty()) write_output(arguments.json, explanation_json(explained));
+  if (arguments.dot == kStandardOutput || arguments.json == kStandardOutput) return ExitStatus::kOk;
+  std::string text;
+  for (const ExplainedScenario& each : explained) {
+    text += (text.empty() ? "" : "\n") + text_of(each);
+  }
+  write_output(std::string(kStandardOutput), text);
   return ExitStatus::kOk;
 }
 
@@ -78,6 +89,8 @@ void add_explain(CLI::App& app, Action& action) {
   add_file_option(command, "--dot", arguments->dot,
                   "draw the forward of a block and what it keeps, for GraphViz; - for standard "
                   "output in the place of the text");
+  add_file_option(command, "--json", arguments->json,
+                  "write the same figures as JSON; - for standard output in the place of the text");
   command.footer(
       "Of a strategy that is named, a table for each kind of block as well: what it keeps, makes\n"
       "again and moves.\n"

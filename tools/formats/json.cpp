@@ -5,6 +5,7 @@
 
 #include "tidemark/version.hpp"
 #include "tools/formats/format.hpp"
+#include "tools/formats/json_parts.hpp"
 #include "tools/placement_json.hpp"
 #include "tools/schema/schema.hpp"
 
@@ -22,30 +23,6 @@ Json per_phase(const PerPart& bytes) {
     json[std::string(sim::kStepPartNames[p])] = bytes[p].count;
   }
   return json;
-}
-
-Json peak_json(const Peak& peak) {
-  Json categories = Json::object();
-  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
-    if (peak.by_category[c].count != 0) {
-      categories[std::string(kCategoryNames[c])] = peak.by_category[c].count;
-    }
-  }
-  Json largest = Json::array();
-  for (const Alive& alive : peak.largest) {
-    largest.push_back({{"name", alive.name},
-                       {"bytes", alive.bytes.count},
-                       {"category", name_of(alive.category)},
-                       {"made_by", or_null(alive.made_by)},
-                       {"freed_by", or_null(alive.freed_by)},
-                       {"layer", layer_or_null(alive.layer)}});
-  }
-  return {{"time_s", seconds(peak.time)},
-          {"phase", peak.op.empty() ? Json(nullptr) : Json(name_of(peak.phase))},
-          {"op", or_null(peak.op)},
-          {"layer", layer_or_null(peak.layer)},
-          {"by_category", std::move(categories)},
-          {"largest", std::move(largest)}};
 }
 
 Json tier_json(const TierReport& tier) {
@@ -140,15 +117,7 @@ Json out_of_memory_json(const Report& report) {
 
 Json remedy_json(const Remedy& remedy) {
   Json changes = Json::array();
-  for (const Change& change : remedy.changes) {
-    Json set = Json::array();
-    for (const scenarios::Override& each : change.overrides)
-      set.push_back(each.key + "=" + each.value);
-    changes.push_back({{"words", change.words},
-                       {"yaml", as_yaml(std::span(&change, 1))},
-                       {"set", std::move(set)},
-                       {"alters_training", change.alters_training}});
-  }
+  for (const Change& change : remedy.changes) changes.push_back(change_json(change));
   return {{"changes", std::move(changes)},
           {"fits", remedy.fits},
           {"peak_bytes", remedy.peak.count},
@@ -189,14 +158,8 @@ Json critical_path_json(const ByResource& path) {
 }
 
 Json run_json(const Report& report) {
-  Json point = Json::object();
-  for (const auto& [key, value] : report.point) point[key] = Json::parse(value, nullptr, false);
-  for (const auto& [key, value] : report.point) {
-    if (point[key].is_discarded())
-      point[key] = value;  // a number or true stays one, a word is text
-  }
   Json json = {{"strategy", report.strategy},
-               {"point", std::move(point)},
+               {"point", point_json(report)},
                {"fits", report.fits()},
                {"out_of_memory", out_of_memory_json(report)},
                {"step_time_s", seconds(report.step_time)},
@@ -225,6 +188,50 @@ Json scenario_json(const ScenarioReports& scenario) {
 }
 
 }  // namespace
+
+Json peak_json(const Peak& peak) {
+  Json categories = Json::object();
+  for (std::size_t c = 0; c < peak.by_category.size(); ++c) {
+    if (peak.by_category[c].count != 0) {
+      categories[std::string(kCategoryNames[c])] = peak.by_category[c].count;
+    }
+  }
+  Json largest = Json::array();
+  for (const Alive& alive : peak.largest) {
+    largest.push_back({{"name", alive.name},
+                       {"bytes", alive.bytes.count},
+                       {"category", name_of(alive.category)},
+                       {"made_by", or_null(alive.made_by)},
+                       {"freed_by", or_null(alive.freed_by)},
+                       {"layer", layer_or_null(alive.layer)}});
+  }
+  return {{"time_s", seconds(peak.time)},
+          {"phase", peak.op.empty() ? Json(nullptr) : Json(name_of(peak.phase))},
+          {"op", or_null(peak.op)},
+          {"layer", layer_or_null(peak.layer)},
+          {"by_category", std::move(categories)},
+          {"largest", std::move(largest)}};
+}
+
+Json change_json(const Change& change) {
+  Json set = Json::array();
+  for (const scenarios::Override& each : change.overrides) {
+    set.push_back(each.key + "=" + each.value);
+  }
+  return {{"words", change.words},
+          {"yaml", as_yaml(std::span(&change, 1))},
+          {"set", std::move(set)},
+          {"alters_training", change.alters_training}};
+}
+
+Json point_json(const Report& report) {
+  Json point = Json::object();
+  for (const auto& [key, value] : report.point) point[key] = Json::parse(value, nullptr, false);
+  for (const auto& [key, value] : report.point) {
+    if (point[key].is_discarded()) point[key] = value;
+  }
+  return point;
+}
 
 // One scenario is one object; several are an array of them.
 std::string json(std::span<const ScenarioReports> scenarios, const FormatOptions&) {
