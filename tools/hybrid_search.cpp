@@ -21,8 +21,6 @@ constexpr std::int64_t kDeeperPrefetch = 2;
 
 enum class Destination { kAny, kHost, kSsd };  // in the order of the option's choices
 
-using To = ActivationOffload::To;
-
 // One order of ops, without moves.
 struct Recomputation {
   std::int64_t proxy = 0;
@@ -34,6 +32,8 @@ struct Recomputation {
 };
 
 class HybridSearch {
+  using To = ActivationOffload::To;
+
  public:
   HybridSearch(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run)
       : base_(base),

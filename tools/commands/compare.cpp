@@ -1,6 +1,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -39,6 +40,15 @@ struct CompareArguments {
   bool planning_time = false;
 };
 
+// Plans of several policies are often the same: one of them stands for all.
+bool has_twin_before(const std::vector<Compared>& rows, std::size_t row) {
+  const auto figures = [](const Compared& each) {
+    return std::pair(each.report.tier(Tier::kHbm).peak_reserved, each.report.step_time);
+  };
+  return std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(row),
+                     [&](const Compared& other) { return figures(other) == figures(rows[row]); });
+}
+
 OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& compared,
                    const std::vector<Compared>& rows, const std::vector<KeptSteps>& kept) {
   OutInput input{title, {}};
@@ -51,7 +61,7 @@ OutInput out_input(const std::string& title, const std::vector<ComparedPolicy>& 
     run.steps = &kept[i + 1];  // the first is what they are compared with
     run.budget = rows[i].budget;
     run.bound = rows[i].bound;
-    run.own_files = rows[i].on_front;
+    run.own_files = rows[i].on_front && !has_twin_before(rows, i);
     input.runs.push_back(std::move(run));
   }
   return input;

@@ -139,8 +139,10 @@ std::string write_out_folder(const OutArguments& arguments, const OutInput& inpu
                                  folder, format_bytes(bytes));
   if (left_out.empty()) return text;
   const auto with = std::ranges::count_if(input.runs, &OutRun::own_files);
-  return text + fmt::format("; {} of {} on the front alone: --out-files {} writes them of all {}",
-                            left_out, with, left_out, input.runs.size());
+  return text + fmt::format(
+                    "; {} of {} on the front alone (of equal ones once): --out-files {} writes "
+                    "them of all {}",
+                    left_out, with, left_out, input.runs.size());
 }
 
 void write_and_tell(const OutArguments& arguments, const OutInput& input) {
