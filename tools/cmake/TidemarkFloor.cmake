@@ -32,6 +32,8 @@ function(tidemark_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+set(TIDEMARK_CORE_FLAGS "" CACHE STRING "compile options of the floors graph and sim alone")
+
 function(tidemark_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 floor "" "" "SOURCES;DEPENDS;PUBLIC;PRIVATE")
   set(target tidemark_${name})
@@ -40,6 +42,9 @@ function(tidemark_floor name)
   add_library(tidemark::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
+  if(name MATCHES "^(graph|sim)$")
+    target_compile_options(${target} PRIVATE ${TIDEMARK_CORE_FLAGS})
+  endif()
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tidemark>)
