@@ -10,6 +10,7 @@
 #include "graph/remat/optimal.hpp"
 #include "graph/remat/plan.hpp"
 #include "graph/remat/referee.hpp"
+#include "tools/bench/heap_peak.hpp"
 
 namespace tidemark::remat {
 namespace {
@@ -66,10 +67,17 @@ std::int64_t budget_of(const Problem& problem, double share) {
   return static_cast<std::int64_t>(share * static_cast<double>(peak));
 }
 
+// The time of `plan`, and its heap at most.
+template <class Plan>
+void measure(benchmark::State& state, const Plan& plan) {
+  for (auto _ : state) benchmark::DoNotOptimize(plan());
+  state.counters["MB"] = bench::heap_peak([&] { benchmark::DoNotOptimize(plan()); }) / 1e6;
+}
+
 void fronts_and_models(benchmark::State& state) {
   const Blocks blocks(32, false);
   const Chain chain = chain_of_blocks(blocks.problem()).value();
-  for (auto _ : state) benchmark::DoNotOptimize(model_of(blocks.problem(), chain));
+  measure(state, [&] { return model_of(blocks.problem(), chain); });
 }
 BENCHMARK(fronts_and_models)->Unit(benchmark::kMillisecond);
 
@@ -78,7 +86,7 @@ void layered_levels(benchmark::State& state) {
   const ChainModel model = model_of(blocks.problem(), chain_of_blocks(blocks.problem()).value());
   const std::int64_t budget = budget_of(blocks.problem(), 0.4);
   const auto levels = static_cast<std::size_t>(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(layered(model, budget, levels));
+  measure(state, [&] { return layered(model, budget, levels); });
   state.counters["options"] = static_cast<double>(model.of(1).options.size());
 }
 BENCHMARK(layered_levels)->Arg(4096)->Unit(benchmark::kMillisecond);
@@ -87,7 +95,7 @@ void layered_on_the_hull(benchmark::State& state) {
   const Blocks blocks(32, false);
   const ChainModel model = model_of(blocks.problem(), chain_of_blocks(blocks.problem()).value());
   const std::int64_t budget = budget_of(blocks.problem(), 0.4);
-  for (auto _ : state) benchmark::DoNotOptimize(layered_greedy(model, budget));
+  measure(state, [&] { return layered_greedy(model, budget); });
 }
 BENCHMARK(layered_on_the_hull)->Unit(benchmark::kMicrosecond);
 
@@ -96,7 +104,7 @@ void rotor_stages(benchmark::State& state, bool different) {
   const Problem& problem = blocks.problem();
   const RotorInput input = rotor_input(problem, chain_of_blocks(problem).value());
   const std::int64_t budget = budget_of(problem, 0.3);
-  for (auto _ : state) benchmark::DoNotOptimize(rotor(problem, input, budget, 500));
+  measure(state, [&] { return rotor(problem, input, budget, 500); });
 }
 BENCHMARK_CAPTURE(rotor_stages, equal, false)->Arg(32)->Arg(96)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(rotor_stages, different, true)->Arg(96)->Unit(benchmark::kMillisecond);
@@ -105,7 +113,7 @@ void bound(benchmark::State& state) {
   const Blocks blocks(32, false);
   const CutBound cut(blocks.problem(), chain_of_blocks(blocks.problem()).value());
   const std::int64_t budget = budget_of(blocks.problem(), 0.4);
-  for (auto _ : state) benchmark::DoNotOptimize(cut(budget));
+  measure(state, [&] { return cut(budget); });
 }
 BENCHMARK(bound)->Unit(benchmark::kMillisecond);
 
@@ -113,7 +121,7 @@ void optimal(benchmark::State& state) {
   const Blocks blocks(32, false);
   const OptimalPlanner planner(blocks.problem(), chain_of_blocks(blocks.problem()).value());
   const std::int64_t budget = budget_of(blocks.problem(), 0.4);
-  for (auto _ : state) benchmark::DoNotOptimize(planner.plan(budget));
+  measure(state, [&] { return planner.plan(budget); });
 }
 BENCHMARK(optimal)->Unit(benchmark::kMillisecond);
 
@@ -122,7 +130,7 @@ void evictions(benchmark::State& state, DtrScore score) {
   const Blocks blocks(369, false);
   const std::int64_t budget = budget_of(blocks.problem(), 0.5);
   std::size_t evicted = 0;
-  for (auto _ : state) evicted = dtr(blocks.problem(), budget, score).evictions.size();
+  measure(state, [&] { return evicted = dtr(blocks.problem(), budget, score).evictions.size(); });
   state.counters["evictions"] = static_cast<double>(evicted);
 }
 BENCHMARK_CAPTURE(evictions, h_DTR, DtrScore::kDtr)->Unit(benchmark::kMillisecond);
