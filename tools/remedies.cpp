@@ -1,6 +1,7 @@
 #include "tools/remedies.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "scenarios/sizes.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 using scenarios::RunSpec;
 
-constexpr std::size_t kMostChanges = 3;
+constexpr std::size_t kMostChangesOfAll = 3;  // of which all sets are looked at
 
 // Of the first and of every later step; what the allocator reserves counts where it keeps a cache.
 Bytes most_in(const Report& report, Tier tier) {
@@ -43,7 +44,8 @@ class Search {
 
   Remedies run() && {
     try_singles();
-    for (std::size_t size = 2; size <= kMostChanges && !answered(); ++size) try_sets(size);
+    for (std::size_t size = 2; size <= kMostChangesOfAll && !answered(); ++size) try_sets(size);
+    if (!answered()) grow_least();
     std::ranges::stable_sort(found_.answers, {}, [](const Remedy& remedy) {
       return std::tuple(remedy.alters_training(), remedy.changes.size(), remedy.step_time,
                         remedy.peak);
@@ -90,12 +92,14 @@ class Search {
     for (std::size_t i = 0; i < reports.size(); ++i) {
       const PhaseSavings phases = describe(remedies[i], reports[i]);
       if (savings != nullptr) savings->push_back(phases);
+      note_least(remedies[i]);
     }
     return remedies;
   }
 
   PhaseSavings describe(Remedy& remedy, const Report& report) const {
     remedy.fits = report.fits();
+    if (!remedy.fits) remedy.short_of = report.out_of_memory->tier;
     remedy.peak = most_in(report, found_.tier);
     remedy.saves = found_.needed - remedy.peak;
     remedy.step_time = report.step_time;
@@ -181,6 +185,32 @@ class Search {
     }
   }
 
+  // Of those that leave training as it is and are short of nothing else.
+  void note_least(const Remedy& remedy) {
+    if (remedy.alters_training() || remedy.fits || remedy.short_of != found_.tier) return;
+    if (!least_ || remedy.peak < least_->peak) least_ = remedy;
+  }
+
+  void grow_least() {
+    while (least_ && least_->changes.size() < kMostChanges) {
+      const Remedy before = *least_;
+      std::vector<std::vector<Change>> sets;
+      for (const Remedy& single : found_.alone) {
+        const Change& change = single.changes.front();
+        const bool excluded = std::ranges::any_of(before.changes, [&](const Change& member) {
+          return member.words == change.words || exclude_each_other(member, change);
+        });
+        if (excluded || !single.differs || single.alters_training()) continue;
+        sets.push_back(before.changes);
+        sets.back().push_back(change);
+      }
+      const std::vector<Remedy> tried = simulate(std::move(sets), kMostSingles, nullptr);
+      found_.grown += tried.size();
+      std::ranges::copy_if(tried, std::back_inserter(found_.answers), &Remedy::fits);
+      if (answered() || least_->peak >= before.peak) return;
+    }
+  }
+
   // The first answer is the fastest of those that leave training as it is.
   void add_to_fastest() {
     const std::vector<Change> fits = found_.answers.front().changes;
@@ -215,6 +245,7 @@ class Search {
   const SimulateAll& simulate_all_;
   Remedies found_;
   std::vector<PhaseSavings> savings_;  // of each of found_.alone
+  std::optional<Remedy> least_;        // needs least of all that do not fit
 };
 
 }  // namespace

@@ -3,9 +3,10 @@
 //
 // First every change alone. Where none that trains the same way fits, pairs; then, for a step that
 // is quick to simulate, triples. Of pairs and triples those are simulated first whose savings,
-// phase by phase, promise the lowest peak. A change that alone made no difference is in none. To
-// the fastest that fits one more is added: what alone saves time, or gives memory back that it
-// left.
+// phase by phase, promise the lowest peak. Where none of these fits either, the set that needs
+// least is grown: by the change that then leaves least, until it fits or nothing helps. A change
+// that alone made no difference is in none. To the fastest that fits one more is added: what alone
+// saves time, or gives memory back that it left.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +26,12 @@ namespace tidemark::tools {
 
 struct Report;
 
-// Per run that does not fit: at most 64 single changes, 80 pairs and 40 triples are simulated.
+// Per run that does not fit: at most 64 single changes, 80 pairs and 40 triples are simulated, and
+// 64 more for each change that a set is grown by.
 inline constexpr std::size_t kMostSingles = 64;
 inline constexpr std::size_t kMostPairs = 80;
 inline constexpr std::size_t kMostTriples = 40;
+inline constexpr std::size_t kMostChanges = 6;                 // of a set that is grown
 inline constexpr std::size_t kMostAdditions = 24;              // to the fastest that fits
 inline constexpr std::int64_t kMostRowsForTriples = 50'000;    // operations and transfers of a step
 inline constexpr std::int64_t kMostRowsOfAChange = 1'000'000;  // longer steps are left out
@@ -36,11 +39,12 @@ inline constexpr std::int64_t kMostRowsOfAChange = 1'000'000;  // longer steps a
 struct Remedy {
   std::vector<Change> changes;
   bool fits = false;
-  Bytes peak;            // in the tier that the run is short of, first step included
-  Bytes saves;           // against the run as it is; may be negative
-  SimTime step_time{};   // without limits where it does not fit
-  SimTime costs{};       // step time against that of the run as it is without limits
-  bool differs = false;  // from the run as it is, in a phase's peak or in time
+  Bytes peak;                    // in the tier that the run is short of, first step included
+  Bytes saves;                   // against the run as it is; may be negative
+  SimTime step_time{};           // without limits where it does not fit
+  SimTime costs{};               // step time against that of the run as it is without limits
+  std::optional<Tier> short_of;  // where it does not fit
+  bool differs = false;          // from the run as it is, in a phase's peak or in time
 
   bool alters_training() const;
 };
@@ -58,6 +62,7 @@ struct Remedies {
   std::size_t additions = 0;  // simulated
   std::size_t pairs = 0;      // simulated
   std::size_t triples = 0;
+  std::size_t grown = 0;     // sets that were made of the one that needed least
   std::size_t left_out = 0;  // pairs and triples beyond the bound, changes that make long steps
 };
 

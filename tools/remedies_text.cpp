@@ -70,7 +70,16 @@ std::string headline(const Remedies& remedies) {
       std::ranges::any_of(remedies.answers, [](const Remedy& r) { return r.changes.size() == 1; })
           ? "that trains the same way "
           : "",
-      first.changes.size() == 2 ? "pairs" : "triples");
+      first.changes.size() == 2   ? "pairs"
+      : first.changes.size() == 3 ? "triples"
+                                  : "sets");
+}
+
+// "no: host" where it is another tier that it then is short of.
+std::string fits_text(const Remedy& remedy, Tier tier) {
+  if (remedy.fits) return "yes";
+  if (!remedy.short_of || *remedy.short_of == tier) return "no";
+  return fmt::format("no: {}", spoken(*remedy.short_of));
 }
 
 // Each change alone, those without any difference in one line.
@@ -92,7 +101,7 @@ void append_table(std::string& out, const Remedies& remedies, std::size_t width)
       continue;
     }
     table.add_row({yaml + (single.alters_training() ? " *" : ""), format_bytes(single.peak),
-                   signed_bytes(single.saves), single.fits ? "yes" : "no",
+                   signed_bytes(single.saves), fits_text(single, remedies.tier),
                    format_time(single.step_time), share(single.costs, remedies.step_time)});
   }
   out += table.render(width);
@@ -133,6 +142,7 @@ std::string remedies_text(std::string_view run, const Remedies& remedies, std::s
   std::string tried = fmt::format("simulated: {} single changes", remedies.alone.size());
   if (remedies.pairs > 0) tried += fmt::format(", {} pairs", remedies.pairs);
   if (remedies.triples > 0) tried += fmt::format(", {} triples", remedies.triples);
+  if (remedies.grown > 0) tried += fmt::format(", {} sets grown from the least", remedies.grown);
   if (remedies.additions > 0) {
     tried += fmt::format(", {} additions to the first answer", remedies.additions);
   }

@@ -118,13 +118,16 @@ Json out_of_memory_json(const Report& report) {
 Json remedy_json(const Remedy& remedy) {
   Json changes = Json::array();
   for (const Change& change : remedy.changes) changes.push_back(change_json(change));
-  return {{"changes", std::move(changes)},
-          {"fits", remedy.fits},
-          {"peak_bytes", remedy.peak.count},
-          {"saves_bytes", remedy.saves.count},
-          {"step_time_s", seconds(remedy.step_time)},
-          {"costs_s", seconds(remedy.costs)},
-          {"alters_training", remedy.alters_training()}};
+  return {
+      {"changes", std::move(changes)},
+      {"fits", remedy.fits},
+      {"short_of", remedy.short_of ? Json(kTierNames[static_cast<std::size_t>(*remedy.short_of)])
+                                   : Json(nullptr)},
+      {"peak_bytes", remedy.peak.count},
+      {"saves_bytes", remedy.saves.count},
+      {"step_time_s", seconds(remedy.step_time)},
+      {"costs_s", seconds(remedy.costs)},
+      {"alters_training", remedy.alters_training()}};
 }
 
 Json remedy_list(const std::vector<Remedy>& remedies) {
@@ -145,6 +148,7 @@ void add_remedies(const Remedies& remedies, Json& run) {
                           {"additions", remedies.additions},
                           {"pairs", remedies.pairs},
                           {"triples", remedies.triples},
+                          {"grown", remedies.grown},
                           {"left_out", remedies.left_out}};
 }
 

@@ -211,6 +211,7 @@ Json change() {
 Json remedy() {
   return object({{"changes", list(reference("change"), "made together")},
                  {"fits", flag("")},
+                 {"short_of", or_none(word(kTierNames, "where it does not fit"))},
                  {"peak_bytes", whole("")},
                  {"saves_bytes", typed("integer", "of the peak")},
                  {"step_time_s", seconds_of("")},
@@ -241,6 +242,7 @@ Json run() {
                               {"additions", whole("to the first remedy, simulated")},
                               {"pairs", whole("of changes that were simulated")},
                               {"triples", whole("of changes that were simulated")},
+                              {"grown", whole("sets made of the one that needed least, simulated")},
                               {"left_out", whole("combinations that were not")}},
                              "how the remedies were found");
   return object(
