@@ -36,6 +36,12 @@ constexpr auto kOtherWords = std::to_array<OtherWord>({
     {"gradient_accumulation_steps", "micro_batches"},
     {"gradient_checkpointing", "checkpoint"},
     {"activation_checkpointing", "checkpoint"},
+    {"bfloat16", "bf16"},
+    {"float32", "fp32"},
+    {"adam", "adamw"},
+    {"sdpa", "flash"},
+    {"flash_attention_2", "flash"},
+    {"true", "full"},
 });
 
 }  // namespace
@@ -66,6 +72,16 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
     const auto found = std::ranges::find(known, word.here);
     if (found != known.end()) return *found;
   }
+  // The beginning of a name says more than one that is spelt nearly alike: h100, and not h200, for
+  // h100-80gb-sxm.
+  std::string_view longer;
+  for (const std::string_view candidate : known) {
+    const std::string lower = lower_case(candidate);
+    if (lower == wanted) return candidate;
+    if (wanted.size() < 3 || !lower.starts_with(wanted)) continue;
+    if (longer.empty() || candidate.size() < longer.size()) longer = candidate;
+  }
+  if (!longer.empty()) return longer;
   const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 3);
   std::string_view best;
   std::size_t best_distance = allowed + 1;
@@ -76,11 +92,6 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
       best_distance = distance;
     }
   }
-  if (!best.empty() || wanted.size() < 3) return best;
-  for (const std::string_view candidate : known) {
-    if (!lower_case(candidate).starts_with(wanted)) continue;
-    if (best.empty() || candidate.size() < best.size()) best = candidate;
-  }
   return best;
 }
 
@@ -89,8 +100,12 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
   const std::string_view meant = nearest(name, known);
   if (!meant.empty()) text = "did you mean '" + std::string(meant) + "'? ";
   text += "known: ";
+  // Names with commas of their own would run together.
+  const bool quoted = std::ranges::any_of(
+      known, [](std::string_view each) { return each.find(',') != std::string_view::npos; });
+  const std::string mark = quoted ? "'" : "";
   for (std::size_t i = 0; i < known.size(); ++i) {
-    text += (i > 0 ? ", " : "") + std::string(known[i]);
+    text += (i > 0 ? ", " : "") + mark + std::string(known[i]) + mark;
   }
   return text;
 }

@@ -49,7 +49,9 @@ SimTime longest_step(std::span<const Compared> rows) {
 std::string legend(std::span<const Compared> rows) {
   std::string text =
       "time: beside a step that keeps everything. recomp and bound: of the time in which that one "
-      "computes; no schedule whose HBM stays within a row's peak recomputes for less than its "
+      "computes; FLOPs: of products and attention that run again, of the model's; PCIe: both ways, "
+      "a "
+      "step. No schedule whose HBM stays within a row's peak recomputes for less than its "
       "bound. *: no other row needs no more memory and no more time (of those that fit, if any "
       "does). ";
   if (std::ranges::any_of(rows, &Compared::missed_budget)) {

@@ -42,6 +42,17 @@ TEST_CASE("a name that others begin with suggests the shortest of them") {
   CHECK(nearest("ll", kKnown).empty());  // two letters say too little
 }
 
+TEST_CASE("what a name begins with goes before what it is spelt nearly like") {
+  constexpr std::array<std::string_view, 3> kCards = {"h200", "h100-80gb-sxm", "h100-80gb-pcie"};
+  CHECK(nearest("H100", kCards) == "h100-80gb-sxm");
+  CHECK(nearest("H200", kCards) == "h200");
+}
+
+TEST_CASE("names with commas are told apart by quotes") {
+  constexpr std::array<std::string_view, 2> kNames = {"a, b", "c"};
+  CHECK(suggestion("zzzz", kNames) == "known: 'a, b', 'c'");
+}
+
 TEST_CASE("nothing is near an empty or endless name") {
   CHECK(nearest("", kKnown).empty());
   CHECK(nearest(std::string(100'000, 'n'), kKnown).empty());

@@ -83,6 +83,8 @@ void draw_front(const std::string& title, std::span<const Compared> rows, const 
 
 ExitStatus compare_policies(const CompareArguments& arguments) {
   refuse_same_target(arguments.json, arguments.csv);
+  refuse_same_target(arguments.json, arguments.plot, "--json and --plot");
+  refuse_same_target(arguments.csv, arguments.plot, "--csv and --plot");
   if (!arguments.out.folder.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs = std::to_array<Output>(
       {{"--json", arguments.json}, {"--csv", arguments.csv}, {"--plot", arguments.plot}});
@@ -138,8 +140,12 @@ void add_compare(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       .add_option("--budgets", arguments->budgets,
-                  "of HBM, for policies that plan for one: 40GB,60GB or eight from 20GiB..80GiB; "
+                  "of HBM, for policies that plan for one: 40GB,60GB, or a range 20GiB..80GiB for "
+                  "eight of them; "
                   "the GPU's capacity unless stated")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("names no budget") : std::string();
+      })
       ->type_name("SIZES");
   command.add_flag("--planning-time", arguments->planning_time,
                    "a column more: how long each policy with a budget planned, on this machine");

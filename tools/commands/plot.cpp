@@ -39,6 +39,8 @@ struct ChartKind {
   plot::Figure (*draw)(std::span<const Report>, const PlotArguments&, const plot::ChartFrame&);
 };
 
+constexpr const char* kTimeline = "timeline";
+
 plot::Figure draw_timeline(std::span<const Report> runs, const PlotArguments& arguments,
                            const plot::ChartFrame& frame) {
   const auto found = std::ranges::find(kTierNames, arguments.tier);
@@ -63,7 +65,7 @@ plot::Figure draw_pareto(std::span<const Report> runs, const PlotArguments&,
 }
 
 constexpr auto kKinds = std::to_array<ChartKind>({
-    {"timeline", "memory over the step by category, a panel a run", draw_timeline},
+    {kTimeline, "memory over the step by category, a panel a run", draw_timeline},
     {"strategies", "peaks and step times side by side", draw_strategies},
     {"pareto", "peak against step time, with the front that nothing beats", draw_pareto},
 });
@@ -72,8 +74,13 @@ ExitStatus plot_scenario(const PlotArguments& arguments) {
   const auto outputs = std::to_array<Output>({{"--out", arguments.out}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
   if (scenarios.size() != 1) throw UserError("plot draws one scenario");
+  if (arguments.kind != kTimeline && arguments.tier != kTierNames.front()) {
+    throw UserError(
+        fmt::format("--tier {}: only a timeline shows a tier of its own, --kind {} does not",
+                    arguments.tier, arguments.kind));
+  }
   const scenarios::Scenario& scenario = scenarios.front();
-  const bool timeline = arguments.kind == kKinds.front().name;
+  const bool timeline = arguments.kind == kTimeline;
   Progress progress(scenario.runs.size());
   const std::vector<Report> reports =
       evaluate_all(scenario.runs, {.largest = 0, .columns = timeline ? plot::kTimelineColumns : 0},
