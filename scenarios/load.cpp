@@ -50,6 +50,12 @@ std::string read_name(const Value* value, Diagnostics& diagnostics) {
   if (value == nullptr) return {};
   const auto name = read_value(*value, kName, diagnostics);
   if (name && trimmed(name->text).empty()) diagnostics.error(value->mark, "the name is empty");
+  // Names are printed: what steers a terminal is not for them.
+  const auto steers = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  if (name && std::ranges::any_of(name->text, steers)) {
+    diagnostics.error(value->mark, "the name has a control character or a line break in it",
+                      "leave it out");
+  }
   return name ? name->text : std::string();
 }
 

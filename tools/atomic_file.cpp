@@ -14,13 +14,17 @@
 namespace tidemark::tools {
 namespace {
 
-// A file that is deleted again unless it was given its final name.
+// A file that is deleted again unless it was given its final name. Where the file system can, it
+// has no name at all until it is whole, so that a killed run leaves nothing.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string target)
       : target_(std::move(target)),
         path_(fmt::format("{}.tidemark-{}", target_, ::getpid())),
-        descriptor_(create()) {
+        descriptor_(open_unnamed()) {
+    if (descriptor_ >= 0) return;
+    named_ = true;
+    descriptor_ = create();
     if (descriptor_ < 0 && errno == EEXIST) {  // left by a killed run that had our process id
       ::unlink(path_.c_str());
       descriptor_ = create();
@@ -31,7 +35,7 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (!renamed_) ::unlink(path_.c_str());
+    if (named_ && !renamed_) ::unlink(path_.c_str());
   }
 
   void write(std::string_view text) {
@@ -45,6 +49,7 @@ class TemporaryFile {
 
   void take_final_name() {
     if (::fsync(descriptor_) != 0) fail(errno);
+    if (!named_) give_name();
     const int status = ::close(descriptor_);
     descriptor_ = -1;
     if (status != 0) fail(errno);
@@ -53,6 +58,24 @@ class TemporaryFile {
   }
 
  private:
+  int open_unnamed() const {
+    const std::size_t slash = target_.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
+    return ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  }
+  void give_name() {
+    const std::string open_file = fmt::format("/proc/self/fd/{}", descriptor_);
+    const auto link = [&] {
+      return ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW);
+    };
+    int status = link();
+    if (status != 0 && errno == EEXIST) {  // left by a killed run that had our process id
+      ::unlink(path_.c_str());
+      status = link();
+    }
+    if (status != 0) fail(errno);
+    named_ = true;
+  }
   int create() const {
     return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
@@ -64,6 +87,7 @@ class TemporaryFile {
   std::string target_;
   std::string path_;
   int descriptor_;
+  bool named_ = false;
   bool renamed_ = false;
 };
 

@@ -35,14 +35,15 @@ class HybridSearch {
   using To = ActivationOffload::To;
 
  public:
-  HybridSearch(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run)
+  HybridSearch(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run,
+               FoundPlan start)
       : base_(base),
         problem_(base.step.problem),
         planner_(planner),
         run_(run),
         to_(static_cast<Destination>(run.checkpoint_options.at(1).integer)),
         budget_(budget_of(run)),
-        found_(find_plan(base, planner, run)) {}
+        found_(std::move(start)) {}
 
   void find() {
     if (found_.note.met && found_.note.recompute.count() == 0) return;
@@ -228,8 +229,8 @@ class HybridSearch {
 }  // namespace
 
 FoundPlan find_hybrid(const PlanningBase& base, const Planner& planner,
-                      const scenarios::RunSpec& run, ActivationOffload& moves) {
-  HybridSearch search(base, planner, run);
+                      const scenarios::RunSpec& run, FoundPlan start, ActivationOffload& moves) {
+  HybridSearch search(base, planner, run, std::move(start));
   search.find();
   return std::move(search).found(moves);
 }

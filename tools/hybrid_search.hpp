@@ -16,8 +16,8 @@
 
 namespace tidemark::tools {
 
-// `moves`: those of the plan found.
+// From `start`, the best plan that only recomputes. `moves`: those of the plan found.
 FoundPlan find_hybrid(const PlanningBase& base, const Planner& planner,
-                      const scenarios::RunSpec& run, ActivationOffload& moves);
+                      const scenarios::RunSpec& run, FoundPlan start, ActivationOffload& moves);
 
 }  // namespace tidemark::tools

@@ -37,8 +37,35 @@ Placer::Placer(std::shared_ptr<const PlanningBase> base, const scenarios::RunSpe
   const auto begin = std::chrono::steady_clock::now();
   planner_ =
       policy_->planner({base_->steady, base_->step, run.model.layers, run.checkpoint_options});
+  // Where what is simulated is what the planners count, the policy's own plan is best.
+  const bool counted =
+      run.allocator.kind == "ideal" && run.offload.activations.to == ActivationOffload::To::kGpu;
+  for (const std::string_view name : policy_->rivals) {
+    const Policy* rival = find_policy(name);
+    if (counted || rival == nullptr) continue;
+    std::vector<PolicyOption> options;
+    for (const OptionSpec& option : rival->options) options.push_back({std::string(option.name), 0, {}, 0});
+    rivals_.emplace_back(name,
+                         rival->planner({base_->steady, base_->step, run.model.layers, options}));
+  }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   setup_seconds_ = seconds.count();
+}
+
+FoundPlan Placer::best_plan(const scenarios::RunSpec& run) const {
+  FoundPlan best = find_plan(*base_, planner_, run);
+  for (const auto& [name, planner] : rivals_) {
+    FoundPlan other = find_plan(*base_, planner, run);
+    const int simulations = best.note.simulations + other.note.simulations;
+    const double seconds = best.note.planning_seconds + other.note.planning_seconds;
+    if (is_better(other, best)) {
+      best = std::move(other);
+      best.note.method = name;
+    }
+    best.note.simulations = simulations;
+    best.note.planning_seconds = seconds;
+  }
+  return best;
 }
 
 Steps Placer::place(const scenarios::RunSpec& run) const {
@@ -49,8 +76,10 @@ Steps Placer::place(const scenarios::RunSpec& run) const {
                     nullptr);
   }
   scenarios::RunSpec found = run;
-  FoundPlan plan = policy_->moves ? find_hybrid(*base_, planner_, run, found.offload.activations)
-                                  : find_plan(*base_, planner_, run);
+  FoundPlan plan = best_plan(run);
+  if (policy_->moves) {
+    plan = find_hybrid(*base_, planner_, run, std::move(plan), found.offload.activations);
+  }
   const std::int64_t passes = run.training.micro_batches;
   plan.note.planning_seconds += setup_seconds_;
   plan.note.recompute = SimTime(plan.note.recompute.count() * passes);

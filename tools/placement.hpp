@@ -4,9 +4,13 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "graph/policies/policy.hpp"
 #include "scenarios/scenario.hpp"
+#include "tools/placement_search.hpp"
 #include "tools/placement_trials.hpp"
 #include "tools/steps.hpp"
 
@@ -24,7 +28,10 @@ class Placer {
  private:
   std::shared_ptr<const PlanningBase> base_;
   const Policy* policy_;
+  FoundPlan best_plan(const scenarios::RunSpec& run) const;
+
   Planner planner_;
+  std::vector<std::pair<std::string, Planner>> rivals_;
   double setup_seconds_ = 0;
 };
 

@@ -17,6 +17,14 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// What is within the budget comes first, then what is faster; else what needs less.
+bool comes_before(bool met, Bytes peak, SimTime time, const PlacementNote& other,
+                  SimTime other_time) {
+  if (met != other.met) return met;
+  if (met) return std::pair(time, peak) < std::pair(other_time, other.peak);
+  return std::pair(peak, time) < std::pair(other.peak, other_time);
+}
+
 // The search for one budget.
 class Search {
  public:
@@ -84,11 +92,7 @@ class Search {
   void offer(Placement placement, std::int64_t proxy, const remat::Verdict& verdict, Bytes peak,
              SimTime time) {
     const bool met = peak <= note_.budget;
-    const bool better = !found_                ? true
-                        : met != note_.met     ? met
-                        : met && time != time_ ? time < time_
-                                               : peak < note_.peak;
-    if (!better) return;
+    if (found_ && !comes_before(met, peak, time, note_, time_)) return;
     found_ = std::move(placement.sequence);
     time_ = time;
     note_.peak = peak;
@@ -123,6 +127,10 @@ class Search {
 Bytes budget_of(const scenarios::RunSpec& run) {
   const Bytes stated(run.checkpoint_options.front().integer);
   return stated.count == 0 ? run.machine.gpu.capacity : stated;
+}
+
+bool is_better(const FoundPlan& plan, const FoundPlan& than) {
+  return comes_before(plan.note.met, plan.note.peak, plan.time, than.note, than.time);
 }
 
 FoundPlan find_plan(const PlanningBase& base, const Planner& planner,

@@ -22,6 +22,9 @@ struct FoundPlan {
   PlacementNote note;  // times of one pass
 };
 
+// What is within the budget comes first, then what is faster; of what is not, what needs less.
+bool is_better(const FoundPlan& plan, const FoundPlan& than);
+
 FoundPlan find_plan(const PlanningBase& base, const Planner& planner,
                     const scenarios::RunSpec& run);
 

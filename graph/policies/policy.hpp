@@ -82,6 +82,9 @@ struct Policy {
   bool slow = false;                    // plans for seconds to minutes: only where it is asked for
   // What it keeps may also move to the host or the SSD; a search by simulation says how much.
   bool moves = false;
+  // Policies whose plans it promises to be as good as. Where their step is no faster by the
+  // planners' count but is as it is simulated (an allocator's cache, transfers), theirs is taken.
+  std::span<const std::string_view> rivals{};
 
   // Of HBM: the first option. Planners without one pay no heed to the budget that they are given.
   bool plans_for_budget() const {

@@ -75,7 +75,9 @@ constexpr auto kOpsOptions = std::to_array<OptionSpec>({
 });
 
 constexpr std::string_view kBudgetText =
-    "HBM that the step may use at its peak; whatever fits the GPU unless stated";
+    "HBM that the step may use at its peak, as reserved where the allocator keeps a cache; "
+    "whatever "
+    "fits the GPU unless stated";
 
 constexpr auto kBudgetOptions = std::to_array<OptionSpec>({
     {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
@@ -90,6 +92,8 @@ constexpr auto kLayeredOptions = std::to_array<OptionSpec>({
 });
 
 constexpr auto kDestinations = std::to_array<Names>({"any", "host", "ssd"});
+
+constexpr auto kPlannersOfChains = std::to_array<Names>({"layered", "rotor+", "rotor"});
 
 constexpr auto kHybridOptions = std::to_array<OptionSpec>({
     {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
@@ -209,11 +213,11 @@ constexpr auto kPolicies = std::to_array<Policy>({
     {"rotor+", "the same with a choice of what halves of blocks keep", kBudgetOptions, nullptr,
      nullptr, plan_rotor_plus},
     {"optimal", "the best plan for a budget: of none, layered, rotor+, segments and revolve",
-     kBudgetOptions, nullptr, nullptr, plan_optimal},
+     kBudgetOptions, nullptr, nullptr, plan_optimal, false, false, kPlannersOfChains},
     {"hybrid",
      "keep, recompute, or move to the host or the SSD: optimal's plans with as much moved as a "
      "budget asks for, the fastest as simulated (Capuchin, POFO)",
-     kHybridOptions, nullptr, nullptr, plan_optimal, false, true},
+     kHybridOptions, nullptr, nullptr, plan_optimal, false, true, kPlannersOfChains},
 #ifdef TIDEMARK_HAS_CBC
     {"ilp",
      "an integer program for a budget: the whole schedule of steps up to 60 ops (Checkmate), else "

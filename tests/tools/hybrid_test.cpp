@@ -109,6 +109,29 @@ TEST_CASE(
   CHECK(hybrid.placement->to_ssd == Bytes(0));
 }
 
+TEST_CASE("with a caching allocator optimal and hybrid are as good as the planners of chains") {
+  const std::string caching = "allocator: caching\n";
+  const std::string hardware = machine("12 GB/s");
+  const Bytes everything = peak_of(report_of(hardware, caching));
+  std::size_t met = 0;
+  for (const int percent : {70, 76, 82, 88, 94}) {
+    const Bytes budget(everything.count / 100 * percent);
+    CAPTURE(percent);
+    const Report optimal = report_of(hardware, caching + within("optimal", budget));
+    const Report hybrid = report_of(hardware, caching + within("hybrid", budget));
+    for (const char* other : {"layered", "rotor+", "rotor"}) {
+      const Report rival = report_of(hardware, caching + within(other, budget));
+      INFO(other);
+      if (!rival.placement->met) continue;
+      ++met;
+      REQUIRE(optimal.placement->met);
+      CHECK(optimal.step_time <= rival.step_time);
+      CHECK(hybrid.step_time <= optimal.step_time);
+    }
+  }
+  CHECK(met >= 6);
+}
+
 TEST_CASE("what the host has no room for goes to the SSD, and only where it may") {
   const std::string hardware = machine("50 GB/s");
   const Bytes budget = budgets_of(hardware)[1];

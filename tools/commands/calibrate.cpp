@@ -3,6 +3,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -126,7 +127,10 @@ void add_calibrate(CLI::App& app, Action& action) {
                   "with --simulate: relative standard deviation of a random factor on each time")
       ->type_name("SHARE")
       ->needs(simulate)
-      ->check(CLI::Range(0.0, 1.0));
+      ->check([](const std::string& text) {  // CLI::Range lets nan pass
+        const double share = std::strtod(text.c_str(), nullptr);
+        return share >= 0 && share <= 1 ? std::string() : text + " is no share from 0 to 1";
+      });
   command.add_option("--seed", arguments->simulated.seed, "of that noise")
       ->type_name("N")
       ->needs(simulate)

@@ -3,6 +3,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -66,7 +67,10 @@ void add_init(CLI::App& app, Action& action) {
   };
   const auto number = [&](const char* option, std::optional<std::int64_t>& target,
                           const char* text) {
-    command.add_option(option, target, text)->type_name("N")->check(CLI::PositiveNumber);
+    command.add_option(option, target, text)->type_name("N")->check([](const std::string& given) {
+      const bool counts = std::strtoll(given.c_str(), nullptr, 10) >= 1;
+      return counts ? std::string() : given + " is less than 1";
+    });
   };
   word("--model", choices.model, "what is trained: tidemark list models")->required();
   word("--gpu", choices.gpu, "on which card: tidemark list hardware")->required();
