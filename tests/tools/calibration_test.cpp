@@ -247,8 +247,9 @@ TEST_CASE("rows of timings are read by the names of their columns") {
                              "matmul, 5 us, 2, 3, 4, 7, bf16\n"
                              "copy,\"1.5 ms\",,,,,,1 MiB,d2h\n"
                              "drive,1 s,,,,,,1 GB,write\n"
-                             "stream,10 us,,,,,,1 MB\n"));
-  REQUIRE(timings.size() == 5);
+                             "stream,10 us,,,,,,1 MB\n"
+                             "stream,10 us,,,,,,1000000\n"));
+  REQUIRE(timings.size() == 6);
   const auto& first = std::get<MatmulWork>(timings[0].work);
   CHECK(first.m == 2);
   CHECK(first.n == 3);
@@ -260,7 +261,9 @@ TEST_CASE("rows of timings are read by the names of their columns") {
   CHECK(std::get<CopyWork>(timings[2].work).direction == CopyWork::Direction::kD2h);
   CHECK(timings[2].time == 1500_us);
   CHECK(std::get<DriveWork>(timings[3].work).direction == DriveWork::Direction::kWrite);
-  CHECK(std::get<StreamWork>(timings[4].work).bytes == 1'000'000_B);
+  for (const std::size_t row : {std::size_t{4}, std::size_t{5}}) {
+    CHECK(std::get<StreamWork>(timings[row].work).bytes == 1'000'000_B);
+  }
 }
 
 TEST_CASE("what is wrong with timings is said with file, line and column") {
@@ -277,7 +280,7 @@ TEST_CASE("what is wrong with timings is said with file, line and column") {
   check("kind,b\xFFtes,time\n", "times.csv: error: not a text file in UTF-8: the byte 0xff");
   check("kind,time,time\n", "times.csv:1:11: error: two columns are named 'time'");
   check(header + "straem,1 GB,,1 ms\n", "times.csv:2:1: error: unknown kind 'straem'");
-  check(header + "stream,1,,1 ms\n", "times.csv:2:8: error: bytes: ");
+  check(header + "stream,1.5,,1 ms\n", "times.csv:2:8: error: bytes: ");
   check(header + "stream, 1 GB,, 1 mss\n", "times.csv:2:16: error: time: ");
   check(header + "stream,1 GB,,-1 ms\n", "times.csv:2:14: error: time: ");
   check(header + "stream,,,1 ms\n", "times.csv:2:1: error: a stream needs bytes");

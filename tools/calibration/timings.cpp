@@ -136,6 +136,9 @@ class TimingReader {
     text.mark = written->mark;
     text.text = written->text;
     const auto spec = std::ranges::find(kColumns, column, &OptionSpec::name);
+    // The column's name says the unit.
+    const bool digits = text.text.find_first_not_of("0123456789") == std::string::npos;
+    if (spec->name == "bytes" && digits) text.text += " B";
     return scenarios::read_value(text, *spec, diagnostics_);
   }
 

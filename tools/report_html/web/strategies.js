@@ -216,7 +216,7 @@ class Tradeoff {
     }, {notMerge: true});
   }
 
-  // Labels give way to those before them, downwards.
+  // Labels give way to those before them, to the nearest free place between the axes.
   placed({dataIndex, labelRect}) {
     const point = (run) => this.chart.convertToPixel({seriesId: "runs"}, [peakOf(run), run.step]);
     if (dataIndex === 0) {
@@ -225,8 +225,10 @@ class Tradeoff {
     const {x, width, height} = labelRect;
     const meets = (y, other) => x < other.x + other.width && other.x < x + width &&
       y < other.y + other.height + 5 && other.y < y + height + 5;
-    let {y} = labelRect;
-    for (let tries = 0; tries < 20 && this.taken.some((other) => meets(y, other)); ++tries) y += 4;
+    const bottom = this.container.clientHeight - 48 - height - 2;
+    const free = (y) => y > 24 && y < bottom && !this.taken.some((other) => meets(y, other));
+    const ways = [0, ...Array.from({length: 120}, (_, i) => (i % 2 === 0 ? 2 : -2) * (i + 2))];
+    const y = labelRect.y + (ways.find((way) => free(labelRect.y + way)) ?? 0);
     this.taken.push({x, y, width, height});
     return {dy: y - labelRect.y};
   }

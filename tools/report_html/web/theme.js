@@ -65,7 +65,10 @@ const RECOMPUTE_LOOK = look(OKABE_ITO.vermillion, "cross");
 const RUN_COLORS = [OKABE_ITO.blue, OKABE_ITO.vermillion, OKABE_ITO.green, OKABE_ITO.purple,
   OKABE_ITO.orange, OKABE_ITO.sky, OKABE_ITO.grey, "#8C7BB8"];
 const RUN_DASHES = ["solid", [8, 4], [2, 3], [8, 3, 2, 3]];
-const RUN_SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow", "roundRect"];
+// Each with its middle where the run is.
+const CROSS = "path://M-3,-10H3V-3H10V3H3V10H-3V3H-10V-3H-3Z";
+const HOURGLASS = "path://M-10,-10H10L-10,10H10Z";
+const RUN_SYMBOLS = ["circle", "rect", "triangle", "diamond", CROSS, HOURGLASS, "roundRect"];
 
 function runLook(index) {
   return {
