@@ -51,6 +51,9 @@ class RunCheck {
       : run_(run), tree_(tree), diagnostics_(diagnostics) {}
 
   void meaning() {
+    if (run_.checkpointing.keep_dropout && !run_.model.dropout) {
+      error({"checkpoint.keep_dropout", "checkpoint"}, "keep_dropout: the model has no dropout");
+    }
     for (const Meaningless& row : kMeaningless) {
       if (row.architecture != run_.model.architecture) continue;
       const Value* written = find_at(tree_, row.key);
