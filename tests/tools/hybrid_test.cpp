@@ -72,6 +72,9 @@ TEST_CASE("hybrid is never slower than recomputing alone or moving alone within 
       const Report hybrid = report_of(hardware, within("hybrid", budget));
       REQUIRE(hybrid.placement->met);
       CHECK(peak_of(hybrid) <= budget);
+      // Nothing else leaves the GPU.
+      CHECK(hybrid.traffic[static_cast<std::size_t>(LinkKind::kPcieD2h)] ==
+            hybrid.placement->to_host + hybrid.placement->to_ssd);
       const Report alone = report_of(hardware, within("optimal", budget));
       REQUIRE(alone.placement->met);
       CHECK(hybrid.step_time <= alone.step_time);
