@@ -1,14 +1,13 @@
 #include "tools/comparison.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "graph/policies/policy.hpp"
 #include "hardware/quantity.hpp"
-#include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/runs.hpp"
 #include "tools/evaluate.hpp"
 #include "tools/user_error.hpp"
 
@@ -24,11 +23,7 @@ constexpr const char* kSmall =
     "hardware: {base: a100-80gb-sxm, runtime: {context: 0 B, workspace: 0 B}, host: {issue: 0 s}}\n"
     "strategies: [{name: one}]\n";
 
-scenarios::RunSpec small_run() {
-  return scenarios::load(
-             std::make_shared<const scenarios::Source>(scenarios::Source{"small.yaml", kSmall}))
-      .runs.front();
-}
+scenarios::RunSpec small_run() { return support::run_of(kSmall); }
 
 std::vector<std::string> all_policies() { return policies_compared_by_default(); }
 

@@ -1,7 +1,6 @@
 #include "tools/explain.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -10,8 +9,8 @@
 
 #include "graph/policies/policy.hpp"
 #include "hardware/quantity.hpp"
-#include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/runs.hpp"
 #include "tools/changes.hpp"
 #include "tools/comparison.hpp"
 
@@ -28,9 +27,7 @@ scenarios::RunSpec run_with(const std::string& strategy) {
       "hardware: {base: a100-80gb-sxm, runtime: {context: 0 B, workspace: 0 B}}\n"
       "strategies: [{name: one" +
       strategy + "}]\n";
-  return scenarios::load(
-             std::make_shared<const scenarios::Source>(scenarios::Source{"small.yaml", text}))
-      .runs.front();
+  return support::run_of(text);
 }
 
 struct Explained {

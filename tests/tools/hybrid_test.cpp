@@ -1,12 +1,11 @@
 // The policy hybrid: keep, recompute or move, chosen together.
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/runs.hpp"
 #include "tools/comparison.hpp"
 #include "tools/evaluate.hpp"
 
@@ -26,9 +25,7 @@ std::string small(const std::string& hardware, const std::string& rest) {
 }
 
 Report report_of(const std::string& hardware, const std::string& rest) {
-  return evaluate(scenarios::load(std::make_shared<const scenarios::Source>(
-                                      scenarios::Source{"small.yaml", small(hardware, rest)}))
-                      .runs.front());
+  return evaluate(support::run_of(small(hardware, rest)));
 }
 
 std::string within(const std::string& policy, Bytes budget, const std::string& more = "") {
@@ -161,10 +158,7 @@ TEST_CASE("what the host has no room for goes to the SSD, and only where it may"
 }
 
 TEST_CASE("the bound of rows that move activations is below what they take longer") {
-  scenarios::RunSpec base =
-      scenarios::load(std::make_shared<const scenarios::Source>(
-                          scenarios::Source{"small.yaml", small(machine("25 GB/s"), "")}))
-          .runs.front();
+  scenarios::RunSpec base = support::run_of(small(machine("25 GB/s"), ""));
   const std::vector<std::string> names{"hybrid", "optimal"};
   const auto rows = policies_to_compare(base, names, budgets_of(machine("25 GB/s")));
   std::vector<scenarios::RunSpec> runs;

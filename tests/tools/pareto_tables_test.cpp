@@ -2,12 +2,11 @@
 // the bound. Published orders are those of a roofline model whose tables graph/remat's tests
 // reproduce; only the figures differ here.
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/runs.hpp"
 #include "tools/comparison.hpp"
 #include "tools/evaluate.hpp"
 
@@ -26,9 +25,7 @@ scenarios::RunSpec seven_billion(const std::string& attention, const std::string
       "hardware: {base: a100-80gb-sxm, hbm: {capacity: 400 GB}, host: {issue: 0 s}}\n"
       "checkpoint: " +
       checkpoint + "\nstrategies: [{name: one}]\n";
-  return scenarios::load(
-             std::make_shared<const scenarios::Source>(scenarios::Source{"7b.yaml", text}))
-      .runs.front();
+  return support::run_of(text);
 }
 
 std::vector<SimTime> times_of(const std::string& attention, const std::vector<std::string>& rules) {

@@ -2,11 +2,10 @@
 
 #include "tools/recompute_waste.hpp"
 
-#include <memory>
 #include <string>
 
-#include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/runs.hpp"
 #include "tools/evaluate.hpp"
 
 using namespace tidemark;
@@ -25,9 +24,7 @@ Report with(const std::string& checkpoint) {
       "hardware: {base: a100-80gb-sxm, host: {issue: 0 s}}\n"
       "checkpoint: " +
       checkpoint + "\nstrategies: [{name: one}]\n";
-  return evaluate(scenarios::load(std::make_shared<const scenarios::Source>(
-                                      scenarios::Source{"waste.yaml", text}))
-                      .runs.front());
+  return evaluate(support::run_of(text));
 }
 
 }  // namespace

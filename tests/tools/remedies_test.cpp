@@ -1,13 +1,13 @@
 #include "tools/remedies.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/runs.hpp"
 #include "tools/evaluate.hpp"
 #include "tools/report.hpp"
 
@@ -22,9 +22,7 @@ RunSpec small_run(const std::string& sections) {
       "model: {architecture: gpt, layers: 4, hidden: 64, heads: 4, vocab: 128, max_positions: 64}\n"
       "hardware: a100-80gb-sxm\n" +
       sections + "strategies: [{name: only}]\n";
-  return scenarios::load(
-             std::make_shared<const scenarios::Source>(scenarios::Source{"small.yaml", text}))
-      .runs.front();
+  return support::run_of(text);
 }
 
 std::vector<Report> simulate_all(std::span<const RunSpec> runs) {
