@@ -1,7 +1,9 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tidemark::tools {
 
@@ -14,6 +16,13 @@ inline std::string csv_cell(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+// A point of a sweep in one cell: "training.micro_batch=2 training.sequence=4096".
+inline std::string point_cell(std::span<const std::pair<std::string, std::string>> point) {
+  std::string out;
+  for (const auto& [key, value] : point) out += (out.empty() ? "" : " ") + key + "=" + value;
+  return csv_cell(out);
 }
 
 }  // namespace tidemark::tools

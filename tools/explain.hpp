@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/op.hpp"
@@ -88,5 +89,11 @@ struct ExplainedScenario {
 // The same figures as the text; one scenario is one object, several are an array of them. Units
 // stand in the names.
 std::string explanation_json(std::span<const ExplainedScenario> scenarios);
+
+// The tables of the blocks, a line a tensor.
+std::string explanation_csv(std::span<const ExplainedScenario> scenarios);
+
+// What became of a tensor, for programs: "kept", "made_again", "moved", "gone".
+std::string_view name_of_fate(remat::Drawn fate);
 
 }  // namespace tidemark::tools

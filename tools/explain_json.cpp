@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 4> kFates = {"gone", "kept", "made_again", "moved"};
-
 Json answer_json(const std::optional<Helpful>& answer) {
   if (!answer) return nullptr;
   Json json = change_json(answer->change);
@@ -30,7 +28,7 @@ Json group_json(const ExplainedBlocks& blocks) {
     const bool again = each.fate == remat::Drawn::kRecomputed;
     tensors.push_back({{"name", each.name},
                        {"module", spoken(each.module)},
-                       {"fate", kFates[static_cast<std::size_t>(each.fate)]},
+                       {"fate", name_of_fate(each.fate)},
                        {"bytes", each.bytes.count},
                        {"recompute_s", again ? Json(seconds(each.recompute)) : Json(nullptr)},
                        {"in_hbm_s", seconds(each.alive)}});
@@ -71,6 +69,11 @@ Json run_json(const ExplainedRun& run) {
 }
 
 }  // namespace
+
+std::string_view name_of_fate(remat::Drawn fate) {
+  static constexpr std::array<std::string_view, 4> kNames = {"gone", "kept", "made_again", "moved"};
+  return kNames[static_cast<std::size_t>(fate)];
+}
 
 std::string explanation_json(std::span<const ExplainedScenario> scenarios) {
   Json all = Json::array();

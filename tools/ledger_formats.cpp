@@ -85,12 +85,9 @@ std::string ledger_csv(std::span<const ScenarioLedgers> scenarios) {
   std::string out = "scenario,strategy,point,kind,name,of,saved_by,shape,dtype,bytes,model_bytes\n";
   for (const ScenarioLedgers& scenario : scenarios) {
     for (const RunLedger& run : scenario.runs) {
-      std::string point;
-      for (const auto& [key, value] : run.run->point) {
-        point += fmt::format("{}{}={}", point.empty() ? "" : " ", key, value);
-      }
-      const std::string start = fmt::format("{},{},{},", csv_cell(scenario.name),
-                                            csv_cell(run.run->strategy), csv_cell(point));
+      const std::string start =
+          fmt::format("{},{},{},", csv_cell(scenario.name), csv_cell(run.run->strategy),
+                      point_cell(run.run->point));
       for (const LedgerComponent& component : run.ledger.components) {
         out += fmt::format("{}state,{},,,,,{},\n", start, csv_cell(component.name),
                            component.bytes.count);

@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -24,13 +25,23 @@ void write_output(const std::string& target, std::string_view text) {
   }
 }
 
-void refuse_same_target(const std::string& one, const std::string& other,
-                        std::string_view options) {
-  if (one.empty() || one != other) return;
-  if (one == kStandardOutput) {
-    throw UserError(std::string(options) + " cannot both go to standard output");
+void refuse_same_target(std::span<const Output> outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Output& one = outputs[i];
+    if (one.target.empty()) continue;
+    for (const Output& other : outputs.subspan(i + 1)) {
+      if (one.target != other.target) continue;
+      const std::string options =
+          std::string(one.option) + " and " + std::string(other.option) + " cannot both ";
+      if (one.target == kStandardOutput) throw UserError(options + "go to standard output");
+      throw UserError(options + "be written to '" + one.target + "'");
+    }
   }
-  throw UserError(std::string(options) + " cannot both be written to '" + one + "'");
+}
+
+bool takes_standard_output(std::span<const Output> outputs) {
+  return std::ranges::any_of(outputs,
+                             [](const Output& output) { return output.target == kStandardOutput; });
 }
 
 void refuse_overwriting(std::string_view option, const std::string& target,

@@ -20,9 +20,17 @@ void write_output(const std::string& target, std::string_view text);
 void refuse_overwriting(std::string_view option, const std::string& target,
                         std::span<const std::string> inputs);
 
-// Throws UserError where two options, "--json and --csv", name the same target.
-void refuse_same_target(const std::string& one, const std::string& other,
-                        std::string_view options = "--json and --csv");
+// An option that names what is written: a file, kStandardOutput, or nothing.
+struct Output {
+  std::string_view option;  // "--json"
+  std::string target;
+};
+
+// Throws UserError where two of them name the same target.
+void refuse_same_target(std::span<const Output> outputs);
+
+// Whether one of them is standard output: then nothing else goes there.
+bool takes_standard_output(std::span<const Output> outputs);
 
 // Checks an output option's argument as CLI11 wants it: the complaint, or nothing.
 std::string names_a_file(const std::string& text);

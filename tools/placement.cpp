@@ -44,7 +44,8 @@ Placer::Placer(std::shared_ptr<const PlanningBase> base, const scenarios::RunSpe
     const Policy* rival = find_policy(name);
     if (counted || rival == nullptr) continue;
     std::vector<PolicyOption> options;
-    for (const OptionSpec& option : rival->options) options.push_back({std::string(option.name), 0, {}, 0});
+    for (const OptionSpec& option : rival->options)
+      options.push_back({std::string(option.name), 0, {}, 0});
     rivals_.emplace_back(name,
                          rival->planner({base_->steady, base_->step, run.model.layers, options}));
   }

@@ -94,6 +94,7 @@ const scenarios::RunSpec& the_only_run(std::span<const scenarios::Scenario> scen
 std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments,
                                                std::span<const Output> outputs) {
   std::vector<scenarios::Scenario> all;
+  refuse_same_target(outputs);
   for (const Output& output : outputs) {  // before anything that may be wrong with them
     refuse_overwriting(output.option, output.target, arguments.files);
   }

@@ -7,18 +7,13 @@
 
 #include "scenarios/scenario.hpp"
 #include "tools/commands/command.hpp"
+#include "tools/output.hpp"
 
 namespace tidemark::tools {
 
-// Where an option writes to; an empty target is none.
-struct Output {
-  std::string_view option;
-  std::string target;
-};
-
 // Loads the files with their overrides and keeps the runs of the strategies that were asked for.
 // Throws ScenarioError for a fault of a file, UserError for a strategy that no file has and for an
-// output that is one of the files that were read: scenarios, and what they name.
+// output that is one of the files that were read (scenarios, and what they name) or another output.
 std::vector<scenarios::Scenario> load_selected(const ScenarioArguments& arguments,
                                                std::span<const Output> outputs = {});
 

@@ -67,6 +67,32 @@ class Records(unittest.TestCase):
         one = tidemark.run_json(SEVEN, EVERY_BLOCK, extra="--why-not-fit")
         self.assertIn("remedies", one["runs"][0])
 
+    def test_an_explanation_has_a_record_a_tensor_and_the_same_figures_as_the_json(self):
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = pathlib.Path(folder) / "small.yaml"
+            scenario.write_text(
+                "model: {architecture: gpt, layers: 2, hidden: 256, heads: 4, vocab: 512,\n"
+                "  max_positions: 128}\ntraining: {sequence: 128}\nhardware: a100-80gb-sxm\n"
+                "strategies: [{name: core, checkpoint: selective}]\n", encoding="utf-8")
+            records = tidemark.explain(scenario)
+            [run] = tidemark.explain_json(scenario)["runs"]
+        tensors = [tensor for group in run["blocks"] for tensor in group["tensors"]]
+        of_blocks = [record for record in records if record["blocks"]]
+        self.assertEqual([record["tensor"] for record in of_blocks], [t["name"] for t in tensors])
+        self.assertEqual([record["bytes"] for record in of_blocks], [t["bytes"] for t in tensors])
+        self.assertTrue(any(record["fate"] == "made_again" for record in of_blocks))
+        for record in records:
+            self.assertEqual(record["recompute_s"] is not None, record["fate"] == "made_again")
+
+    def test_every_topic_has_names_and_no_name_twice(self):
+        for topic in ("models", "hardware", "policies", "strategies", "allocators", "keys"):
+            rows = tidemark.names(topic)
+            found = [row["name"] for row in rows]
+            self.assertEqual(len(found), len(set(found)), topic)
+            self.assertTrue(all(row["description"] for row in rows), topic)
+        [every_n] = [row for row in tidemark.names("policies") if row["name"] == "every-n"]
+        self.assertEqual([option["name"] for option in every_n["options"]][:1], ["n"])
+
     def test_sensitivity_has_figures_and_needed_rates(self):
         records = tidemark.sensitivity(SEVEN, "checkpoint + optimizer on NVMe")
         self.assertEqual({record["kind"] for record in records}, {"figure", "needed"})

@@ -34,12 +34,8 @@ std::string sensitivity_csv(std::span<const ScenarioSensitivities> scenarios) {
                     "step_time_s,saves_s,moves_bytes,has_per_s,needs_per_s,to_hide_per_s,hidden\n";
   for (const ScenarioSensitivities& scenario : scenarios) {
     for (const Sensitivity& run : scenario.runs) {
-      std::string point;
-      for (const auto& [key, value] : run.point) {
-        point += fmt::format("{}{}={}", point.empty() ? "" : " ", key, value);
-      }
       const std::string start = fmt::format("{},{},{},", csv_cell(scenario.name),
-                                            csv_cell(run.strategy), csv_cell(point));
+                                            csv_cell(run.strategy), point_cell(run.point));
       for (const Effect& effect : run.effects) {
         out += fmt::format("{}figure,{},{}{},{},,,,,\n", start, csv_cell(effect.figure->name),
                            amounts_of(effect), seconds(effect.step_time), seconds(effect.saves));

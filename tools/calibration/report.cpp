@@ -38,8 +38,7 @@ std::string percent(double share) { return fmt::format("{:+.1f}", share * 100); 
 
 std::string figures_text(const Fit& fit) {
   TextTable table({{"figure", Align::kLeft}, {"before"}, {"fitted"}, {"change %"}, {"error %"}});
-  Machine before = fit.machine;
-  for (const FittedParameter& each : fit.parameters) each.parameter->set(before, each.before);
+  const Machine before = machine_before(fit);
   for (const FittedParameter& each : fit.parameters) {
     table.add_row({std::string(each.parameter->key), each.parameter->text(before),
                    each.parameter->text(fit.machine), percent(each.value / each.before - 1),
@@ -66,6 +65,12 @@ std::string spread_text(std::span<const Residual> rows) {
 }
 
 }  // namespace
+
+Machine machine_before(const Fit& fit) {
+  Machine before = fit.machine;
+  for (const FittedParameter& each : fit.parameters) each.parameter->set(before, each.before);
+  return before;
+}
 
 Spread spread_before(std::span<const Residual> rows) {
   std::vector<double> errors;

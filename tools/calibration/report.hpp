@@ -13,6 +13,13 @@ std::string machine_file(const Fit& fit, const std::string& base, const std::str
 // Figures before and after, and how far off they leave the rows that were not used.
 std::string fit_text(const Fit& fit);
 
+// The same figures as JSON, and a line a row as CSV. Errors are simulated over measured, less 1.
+std::string fit_json(const Fit& fit);
+std::string fit_csv(const Fit& fit);
+
+// The machine that the fit started from.
+Machine machine_before(const Fit& fit);
+
 // Middle and farthest |error|.
 struct Spread {
   double median = 0;

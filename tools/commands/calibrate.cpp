@@ -3,6 +3,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <span>
@@ -33,6 +34,8 @@ struct CalibrateArguments {
   std::string file;
   std::string hardware = "a100-80gb-sxm";
   std::string out;
+  std::string json;
+  std::string csv;
   bool simulate = false;
   SimulatedCsvOptions simulated;
   FitOptions options;
@@ -67,7 +70,12 @@ ExitStatus calibrate(const CalibrateArguments& arguments) {
   if (!arguments.simulate && scenarios::names_user_file(arguments.hardware)) {
     throw UserError("--hardware: expected a name of the catalogue, which a machine file stands on");
   }
-  refuse_overwriting("--out", arguments.out, std::span(&arguments.file, 1));
+  const auto outputs = std::to_array<Output>(
+      {{"--out", arguments.out}, {"--json", arguments.json}, {"--csv", arguments.csv}});
+  refuse_same_target(outputs);
+  for (const Output& output : outputs) {
+    refuse_overwriting(output.option, output.target, std::span(&arguments.file, 1));
+  }
   const Machine base = read_machine(arguments.hardware);
   const auto source = scenarios::read_source(arguments.file, "a table of timings");
   if (arguments.simulate) {
@@ -77,20 +85,17 @@ ExitStatus calibrate(const CalibrateArguments& arguments) {
   }
   std::vector<std::string> inputs;
   const std::vector<Timing> timings = read_timings(source, &inputs);
-  refuse_overwriting("--out", arguments.out, inputs);
+  for (const Output& output : outputs) refuse_overwriting(output.option, output.target, inputs);
   const Fit result = fit_with_progress(base, timings, arguments);
   const std::string file = machine_file(
       result, arguments.hardware,
       fmt::format("tidemark calibrate {}, {} rows", arguments.file, result.used.size()));
-  if (arguments.out == kStandardOutput) {
-    write_output(arguments.out, file);
-    return ExitStatus::kOk;
-  }
+  if (!arguments.out.empty()) write_output(arguments.out, file);
+  if (!arguments.json.empty()) write_output(arguments.json, fit_json(result));
+  if (!arguments.csv.empty()) write_output(arguments.csv, fit_csv(result));
+  if (takes_standard_output(outputs)) return ExitStatus::kOk;
   std::string text = fit_text(result);
-  if (!arguments.out.empty()) {
-    write_output(arguments.out, file);
-    text += fmt::format("\nwrote {}\n", arguments.out);
-  }
+  if (!arguments.out.empty()) text += fmt::format("\nwrote {}\n", arguments.out);
   write_output(std::string(kStandardOutput), text);
   return ExitStatus::kOk;
 }
@@ -109,6 +114,11 @@ void add_calibrate(CLI::App& app, Action& action) {
       ->capture_default_str();
   command.add_option("--out", arguments->out, "write a machine file; - for standard output")
       ->type_name("FILE.yaml|-");
+  add_file_option(command, "--json", arguments->json,
+                  "write the figures and the rows as JSON; - for standard output in the place of "
+                  "the text");
+  add_file_option(command, "--csv", arguments->csv,
+                  "write a line a row as CSV; - for standard output in the place of the text");
   command
       .add_option("--fit", arguments->options.keys,
                   "fit only this figure, gpu.stream_efficiency; may be repeated")
@@ -122,6 +132,9 @@ void add_calibrate(CLI::App& app, Action& action) {
   CLI::Option* simulate = command.add_flag("--simulate", arguments->simulate,
                                            "fit nothing: print FILE with the times that --hardware "
                                            "would take, which may be a file here");
+  for (const char* of_a_fit : {"--json", "--csv", "--fit", "--hold-out"}) {
+    simulate->excludes(command.get_option(of_a_fit));
+  }
   command
       .add_option("--noise", arguments->simulated.noise,
                   "with --simulate: relative standard deviation of a random factor on each time")

@@ -82,9 +82,6 @@ void draw_front(const std::string& title, std::span<const Compared> rows, const 
 }
 
 ExitStatus compare_policies(const CompareArguments& arguments) {
-  refuse_same_target(arguments.json, arguments.csv);
-  refuse_same_target(arguments.json, arguments.plot, "--json and --plot");
-  refuse_same_target(arguments.csv, arguments.plot, "--csv and --plot");
   if (!arguments.out.folder.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs = std::to_array<Output>(
       {{"--json", arguments.json}, {"--csv", arguments.csv}, {"--plot", arguments.plot}});

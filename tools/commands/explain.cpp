@@ -24,6 +24,7 @@ struct ExplainArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
   std::string dot;
   std::string json;
+  std::string csv;
 };
 
 std::string text_of(const ExplainedScenario& scenario) {
@@ -45,14 +46,14 @@ int typical_block(const Explanation& explanation) {
 }
 
 ExitStatus explain(const ExplainArguments& arguments) {
-  refuse_same_target(arguments.json, arguments.dot, "--json and --dot");
-  const auto outputs =
-      std::to_array<Output>({{"--dot", arguments.dot}, {"--json", arguments.json}});
+  const auto outputs = std::to_array<Output>(
+      {{"--dot", arguments.dot}, {"--json", arguments.json}, {"--csv", arguments.csv}});
   const auto scenarios = load_selected(*arguments.scenarios, outputs);
   std::size_t count = 0;
   for (const scenarios::Scenario& scenario : scenarios) count += scenario.runs.size();
   if (!arguments.dot.empty()) the_only_run(scenarios, "--dot draws");
-  const bool with_blocks = !arguments.scenarios->strategies.empty() || count == 1;
+  const bool with_blocks =
+      !arguments.scenarios->strategies.empty() || count == 1 || !arguments.csv.empty();
   std::vector<ExplainedScenario> explained;
   for (const scenarios::Scenario& scenario : scenarios) {
     explained.push_back({scenario.name, {}});
@@ -70,7 +71,8 @@ ExitStatus explain(const ExplainArguments& arguments) {
     }
   }
   if (!arguments.json.empty()) write_output(arguments.json, explanation_json(explained));
-  if (arguments.dot == kStandardOutput || arguments.json == kStandardOutput) return ExitStatus::kOk;
+  if (!arguments.csv.empty()) write_output(arguments.csv, explanation_csv(explained));
+  if (takes_standard_output(outputs)) return ExitStatus::kOk;
   std::string text;
   for (const ExplainedScenario& each : explained) {
     text += (text.empty() ? "" : "\n") + text_of(each);
@@ -91,6 +93,9 @@ void add_explain(CLI::App& app, Action& action) {
                   "output in the place of the text");
   add_file_option(command, "--json", arguments->json,
                   "write the same figures as JSON; - for standard output in the place of the text");
+  add_file_option(command, "--csv", arguments->csv,
+                  "write the blocks' tables of every run as CSV, a line a tensor; - for standard "
+                  "output in the place of the text");
   command.footer(
       "Of a strategy that is named, a table for each kind of block as well: what it keeps, makes\n"
       "again and moves.\n"

@@ -207,7 +207,6 @@ std::vector<ScenarioLedgers> ledgers_of(const std::vector<scenarios::Scenario>& 
 }
 
 ExitStatus ledger(const LedgerArguments& arguments) {
-  refuse_same_target(arguments.json, arguments.csv);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);
@@ -216,7 +215,7 @@ ExitStatus ledger(const LedgerArguments& arguments) {
     if (!arguments.json.empty()) write_output(arguments.json, ledger_json(all));
     if (!arguments.csv.empty()) write_output(arguments.csv, ledger_csv(all));
   }
-  if (arguments.json == kStandardOutput || arguments.csv == kStandardOutput) return ExitStatus::kOk;
+  if (takes_standard_output(outputs)) return ExitStatus::kOk;
   std::string out;
   for (const scenarios::Scenario& scenario : scenarios) {
     if (!out.empty()) out += '\n';

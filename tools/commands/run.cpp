@@ -98,7 +98,6 @@ OutInput out_input(const std::vector<scenarios::Scenario>& scenarios,
 }
 
 ExitStatus run(const RunArguments& arguments) {
-  refuse_same_target(arguments.json, arguments.csv);
   if (!arguments.out.folder.empty()) check_out_folder(arguments.out, arguments.scenarios->files);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});

@@ -27,7 +27,6 @@ struct SensitivityArguments {
 };
 
 ExitStatus sensitivity(const SensitivityArguments& arguments) {
-  refuse_same_target(arguments.json, arguments.csv);
   const auto outputs =
       std::to_array<Output>({{"--json", arguments.json}, {"--csv", arguments.csv}});
   const std::vector<scenarios::Scenario> scenarios = load_selected(*arguments.scenarios, outputs);

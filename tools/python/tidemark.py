@@ -16,8 +16,8 @@ import pathlib
 import subprocess
 import tempfile
 
-__all__ = ["TidemarkError", "compare", "ledger", "run", "run_json", "sensitivity", "snapshot",
-           "timeline"]
+__all__ = ["TidemarkError", "compare", "explain", "explain_json", "ledger", "names", "run",
+           "run_json", "sensitivity", "snapshot", "timeline"]
 
 
 class TidemarkError(RuntimeError):
@@ -138,6 +138,25 @@ def sensitivity(scenario, strategies=None, settings=None, program=None):
     """A record a figure of the machine and a rate needed, as `tidemark sensitivity --csv` has them."""
     arguments = _arguments("sensitivity", scenario, strategies, settings)
     return _records(_call([*arguments, "--csv", "-"], program))
+
+
+def explain(scenario, strategies=None, settings=None, program=None):
+    """A record a tensor of each kind of block: its "fate", "bytes", and how long it is in HBM, as
+    `tidemark explain --csv` has them."""
+    arguments = _arguments("explain", scenario, strategies, settings)
+    return _records(_call([*arguments, "--csv", "-"], program))
+
+
+def explain_json(scenario, strategies=None, settings=None, program=None):
+    """The peak, what holds each run up and what helps most, as `tidemark explain --json` has them."""
+    arguments = _arguments("explain", scenario, strategies, settings)
+    return json.loads(_call([*arguments, "--json", "-"], program))
+
+
+def names(topic, program=None):
+    """A record a name that a scenario may use: "kind", "name", "description" and "options"; `topic`
+    is one of `tidemark list`, such as "hardware" or "policies"."""
+    return json.loads(_call(["list", topic, "--json", "-"], program))["rows"]
 
 
 def _file_of_run(name, scenario, strategy, settings, program):
