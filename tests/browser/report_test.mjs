@@ -161,6 +161,32 @@ const tests = {
     await page.click('[data-sort="number"]');
   },
 
+  async "the icicle is read by keys: beside, into a block, up again"(page) {
+    await page.focus("#icicle");
+    const told = () => textOf(page, "#icicle-told");
+    const press = async (key) => {
+      await page.keyboard.press(key);
+      return told();
+    };
+    const category = await press("ArrowRight");
+    assert.match(category, /^[a-z ]+, [\d.,]+ [kMG]?B, [\d.]+ %$/);
+    const beside = await press("ArrowRight");
+    assert.notEqual(beside, category);
+    assert.equal(await press("ArrowLeft"), category);
+    const layer = await press("ArrowDown");
+    assert.match(layer, /^(layer 0|outside the layers), /);
+    const tensor = await press("ArrowDown");
+    assert.match(tensor, /(made by|there before the step)/);
+    assert.equal(await press("ArrowDown"), tensor);
+    assert.equal(await press("ArrowUp"), layer);
+    assert.equal(await press("ArrowUp"), category);
+    await page.keyboard.press("Enter");
+    assert.match(await textOf(page, "#icicle-title"), new RegExp(category.split(",")[0]));
+    await page.keyboard.press("Escape");
+    await page.focus("#memory-chart");
+    assert.equal(await page.locator("#icicle-told").textContent(), "");
+  },
+
   async "a block of the icicle opens on a click"(page) {
     await page.locator("#icicle").scrollIntoViewIfNeeded();
     const box = await page.locator("#icicle").boundingBox();

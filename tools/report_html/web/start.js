@@ -20,7 +20,7 @@ const memory = new MemoryChart(element("memory-chart"), (time) => panel.at(time)
 const table = new StrategyTable(element("strategy-table"), runs, choose, (shown) => overlay.show(shown));
 const bars = new TimeBars(element("time-bars"), element("time-legend"), runs, words);
 const tradeoff = new Tradeoff(element("tradeoff"), runs, (i) => table.choose(i));
-const icicle = new Icicle(element("icicle"), element("icicle-title"));
+const icicle = new Icicle(element("icicle"), element("icicle-title"), element("icicle-told"));
 const lifetimes = new Lifetimes(element("lifetimes-chart"), element("lifetimes-note"));
 const layerMap = new LayerMap(element("layer-map"), element("layer-note"), words);
 const limits = new Limits(element("limits"), element("effects"), element("effects-note"), words);
