@@ -33,8 +33,8 @@ struct TimePart {
 // They add up to the step.
 std::vector<TimePart> time_parts(const Report& run) {
   const double recompute = seconds(run.recompute);
-  std::vector<TimePart> parts = {{"kernels", kComputePaint, seconds(run.compute_busy) - recompute},
-                                 {"kernels run again", kRecomputePaint, recompute}};
+  std::vector<TimePart> parts = {{"computes", kComputePaint, seconds(run.compute_busy) - recompute},
+                                 {"recomputes", kRecomputePaint, recompute}};
   for (std::size_t c = 0; c < run.stalls.size(); ++c) {
     const auto cause = static_cast<sim::StallCause>(c);
     parts.push_back(

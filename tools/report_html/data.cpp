@@ -1,5 +1,7 @@
 #include "tools/report_html/data.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -15,6 +17,7 @@
 #include "tools/analysis/sensitivity.hpp"
 #include "tools/front.hpp"
 #include "tools/parallel.hpp"
+#include "tools/plot/style.hpp"
 #include "tools/report_html/levels.hpp"
 #include "tools/report_html/packed.hpp"
 #include "tools/report_html/step_columns.hpp"
@@ -39,6 +42,31 @@ Json list_of(const Names& names) {
   return list;
 }
 
+Json look_json(plot::Paint paint) {
+  // As shapes.js draws them.
+  static constexpr std::array<const char*, 7> kHatches = {"none",   "up",      "down", "cross",
+                                                          "across", "upright", "dots"};
+  const plot::Color& fill = paint.fill;
+  return {{"color", fmt::format("#{:02x}{:02x}{:02x}", fill.red, fill.green, fill.blue)},
+          {"hatch", kHatches[static_cast<std::size_t>(paint.hatch)]}};
+}
+
+// The fills of categories and causes.
+Json looks() {
+  Json categories = Json::array();
+  for (int c = 0; c < kCategoryCount; ++c) {
+    categories.push_back(look_json(plot::paint_of(static_cast<Category>(c))));
+  }
+  Json causes = Json::array();
+  for (int c = 0; c < sim::kStallCauseCount; ++c) {
+    causes.push_back(look_json(plot::paint_of(static_cast<sim::StallCause>(c))));
+  }
+  return {{"categories", std::move(categories)},
+          {"causes", std::move(causes)},
+          {"busy", look_json(plot::kComputePaint)},
+          {"recompute", look_json(plot::kRecomputePaint)}};
+}
+
 // What the numbers of enums mean.
 Json words() {
   Json categories = Json::array();
@@ -59,7 +87,8 @@ Json words() {
           {"phases", list_of(kPhaseNames)},
           {"causes", std::move(causes)},
           {"resources", std::move(resources)},
-          {"modules", std::move(modules)}};
+          {"modules", std::move(modules)},
+          {"looks", looks()}};
 }
 
 template <class Quantities>

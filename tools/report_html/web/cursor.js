@@ -78,7 +78,7 @@ class CursorPanel {
       if (tier.levels[c] === null) continue;
       const bytes = tier.levels[c][row];
       rows.push(make("tr", {class: bytes === 0 ? "none" : null},
-        make("th", {scope: "row"}, swatch(CATEGORY_LOOKS[c]), this.step.words.categories[c]),
+        make("th", {scope: "row"}, swatch(LOOKS.categories[c]), this.step.words.categories[c]),
         make("td", {}, bytesText(bytes)),
         make("td", {}, tier.total[row] > 0 ? percentText(bytes / tier.total[row]) : "–")));
     }
@@ -99,7 +99,7 @@ class CursorPanel {
       const layer = step.bufferLayer[b] < 0 || maker.endsWith(`layer ${step.bufferLayer[b]}`) ? ""
         : ` · layer ${step.bufferLayer[b]}`;
       return make("tr", {},
-        make("td", {}, swatch(CATEGORY_LOOKS[step.categoryOf(b)]),
+        make("td", {}, swatch(LOOKS.categories[step.categoryOf(b)]),
           make("b", {}, step.names[step.bufferName[b]]), make("br"),
           make("small", {}, `${step.madeBy[b] < 0 ? "" : "made by "}${maker}${layer}`)),
         make("td", {}, bytesText(step.bufferBytes[b])));

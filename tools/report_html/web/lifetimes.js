@@ -125,7 +125,7 @@ class Lifetimes {
     const end = x0 + band.end * perTime;
     const box = params.coordSys;
     if (end < box.x || x[0] > box.x + box.width) return null;
-    return {type: "tidemarkBand", shape: {x, top, bottom, end}, style: {fill: fillOf(CATEGORY_LOOKS[band.category]),
+    return {type: "tidemarkBand", shape: {x, top, bottom, end}, style: {fill: fillOf(LOOKS.categories[band.category]),
       stroke: -band.bytes * perByte > 6 && end - x[0] > 4 ? border : null, lineWidth: 0.6}};
   }
 

@@ -173,7 +173,7 @@ class MemoryChart {
       const top = rows.map((row, i) => bottom[i] + levels[row] * perByte);
       children.push({type: "tidemarkBand",
         shape: {x, top, bottom, end: Math.min(box.x + box.width, map.x(this.step.end))},
-        style: {fill: fillOf(CATEGORY_LOOKS[c])}});
+        style: {fill: fillOf(LOOKS.categories[c])}});
       bottom = top;
     }
     if (this.step.reserved[t] !== null) children.push(this.reservedLine(this.step.reserved[t], map, perByte));
@@ -255,7 +255,7 @@ class MemoryChart {
     const stalls = laneRow("GPU waits");
     if (stalls >= 0) {
       for (const [cause, rects] of this.stallBlocks(map, yOf(stalls), 2 * half)) {
-        add(0, rects, CAUSE_LOOKS[cause]);
+        add(0, rects, LOOKS.causes[cause]);
       }
     }
     return {type: "group", children};

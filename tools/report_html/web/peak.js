@@ -126,7 +126,7 @@ class Icicle {
     const height = api.size([0, 1])[1];
     const thin = right - left <= 5;
     const rect = {x: left, y: y - height / 2, width: right - left + (thin ? 0.6 : 0), height};
-    const shape = {type: "rect", shape: rect, style: {fill: fillOf(CATEGORY_LOOKS[block.category]),
+    const shape = {type: "rect", shape: rect, style: {fill: fillOf(LOOKS.categories[block.category]),
       stroke: chosen ? ink : thin ? null : border, lineWidth: chosen ? 3 : 1}, z2: chosen ? 2 : 0};
     const text = right - left < 60 && block.row === 1 ? block.short : block.name;
     if (right - left < (block.row === 1 ? 22 : 40)) return {type: "group", children: [shape]};

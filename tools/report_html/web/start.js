@@ -2,6 +2,7 @@
 
 const data = JSON.parse(element("data").textContent);
 const {runs, words} = data;
+LOOKS = words.looks;
 runs.forEach((run, i) => {
   run.number = i + 1;  // as charts name it where space is short
 });
@@ -63,13 +64,13 @@ function drawLegend(step) {
   const used = STACK_ORDER.filter((c) => step.tiers.some((tier) => tier.levels[c] !== null));
   const causes = [...new Set(step.stallCause)].sort((a, b) => a - b);
   element("memory-legend").replaceChildren(
-    ...used.map((c) => make("li", {}, swatch(CATEGORY_LOOKS[c]), words.categories[c])),
+    ...used.map((c) => make("li", {}, swatch(LOOKS.categories[c]), words.categories[c])),
     ...step.reserved.some((tier) => tier !== null)
       ? [make("li", {}, lineSwatch({color: pageColors().text, dash: "solid"}), "reserved by the allocator")] : []);
   element("lane-legend").replaceChildren(
     ...[...new Set(step.phase)].sort((a, b) => a - b).map((p) =>
       make("li", {}, swatch(PHASE_LOOKS[p]), words.phases[p].replaceAll("_", " "))),
-    ...causes.map((c) => make("li", {}, swatch(CAUSE_LOOKS[c]), `waits for ${words.causes[c]}`)));
+    ...causes.map((c) => make("li", {}, swatch(LOOKS.causes[c]), `waits for ${words.causes[c]}`)));
 }
 
 function drawAll() {

@@ -109,9 +109,9 @@ class TimeBars {
     this.share = false;
     const used = words.causes.map((name, c) => c).filter((c) => runs.some((run) => run.stalls[c] > 0));
     this.parts = [
-      {name: "computing", look: BUSY_LOOK, of: (run) => run.busy - run.recompute},
-      {name: "recomputing", look: RECOMPUTE_LOOK, of: (run) => run.recompute},
-      ...used.map((c) => ({name: `waiting for ${words.causes[c]}`, look: CAUSE_LOOKS[c], of: (run) => run.stalls[c]})),
+      {name: "computes", look: LOOKS.busy, of: (run) => run.busy - run.recompute},
+      {name: "recomputes", look: LOOKS.recompute, of: (run) => run.recompute},
+      ...used.map((c) => ({name: `waits for ${words.causes[c]}`, look: LOOKS.causes[c], of: (run) => run.stalls[c]})),
     ].filter((part) => runs.some((run) => part.of(run) > 0));
     legend.replaceChildren(...this.parts.map((part) => make("li", {}, swatch(part.look), part.name)));
   }

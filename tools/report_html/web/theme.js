@@ -14,24 +14,9 @@ const OKABE_ITO = {
 
 const look = (color, hatch) => ({color, hatch});
 
-// By category, in the order of graph/category.hpp.
-const CATEGORY_LOOKS = [
-  look(OKABE_ITO.blue, "none"),           // parameters
-  look(OKABE_ITO.vermillion, "up"),       // gradients
-  look(OKABE_ITO.sky, "down"),            // master weights
-  look(OKABE_ITO.orange, "dots"),         // optimizer state
-  look(OKABE_ITO.green, "none"),          // activations
-  look("#7FCEB9", "cross"),               // recomputed
-  look(OKABE_ITO.yellow, "across"),       // temporaries
-  look(OKABE_ITO.purple, "upright"),      // logits and loss
-  look("#B0B7BF", "up"),                  // inputs
-  look("#B0B7BF", "down"),                // constants
-  look("#B0B7BF", "across"),              // workspace
-  look("#8C7BB8", "cross"),               // communication
-  look("#C9A26B", "upright"),             // staging
-  look(OKABE_ITO.grey, "none"),           // runtime
-  look("#B0B7BF", "dots"),                // rounding
-];
+// Of what stands in the data, as the figures of `tidemark plot` have them (tools/plot/style.cpp):
+// {categories, causes} by number, busy, recompute.
+let LOOKS = null;
 
 // By phase, in the order of graph/category.hpp.
 const PHASE_LOOKS = [
@@ -43,23 +28,6 @@ const PHASE_LOOKS = [
   look("#8C7BB8", "cross"),               // communication
   look(OKABE_ITO.grey, "none"),           // zero gradients
 ];
-
-// By cause, in the order of sim/result.hpp.
-const CAUSE_LOOKS = [
-  look(OKABE_ITO.sky, "up"),              // copies to the GPU
-  look(OKABE_ITO.sky, "down"),            // copies to the host
-  look(OKABE_ITO.orange, "up"),           // reads from the SSD
-  look(OKABE_ITO.orange, "down"),         // writes to the SSD
-  look(OKABE_ITO.yellow, "dots"),         // optimizer on the CPU
-  look(OKABE_ITO.purple, "across"),       // memory to come free
-  look("#B0B7BF", "across"),              // allocator's calls
-  look("#8C7BB8", "cross"),               // other GPUs
-  look("#8C7BB8", "up"),                  // pipeline
-  look("#B0B7BF", "dots"),                // launches
-];
-
-const BUSY_LOOK = look(OKABE_ITO.blue, "none");
-const RECOMPUTE_LOOK = look(OKABE_ITO.vermillion, "cross");
 
 // By run: colour, dash and symbol together.
 const RUN_COLORS = [OKABE_ITO.blue, OKABE_ITO.vermillion, OKABE_ITO.green, OKABE_ITO.purple,
