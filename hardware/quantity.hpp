@@ -40,7 +40,7 @@ enum class ByteUnits : std::uint8_t { kDecimal, kBinary };
 std::string format_bytes(Bytes bytes, ByteUnits units = ByteUnits::kDecimal);
 std::string format_bandwidth(Bandwidth bandwidth);  // "26.0 GB/s"
 std::string format_flops(Flops flops);              // "1.5 TFLOP"
-std::string format_flop_rate(FlopRate rate);        // "312.0 TFLOP/s"
+std::string format_flop_rate(FlopRate rate);        // "312 TFLOP/s"
 std::string format_time(SimTime time);              // three digits: "1.20 ms", "35.0 us", "120 s"
 std::string format_count(std::int64_t count);       // "956,301,312"
 std::string format_percent(double share);           // of a fraction: "54.2 %"

@@ -77,11 +77,11 @@ std::string format_bytes(Bytes bytes, ByteUnits units) {
 }
 
 std::string format_bandwidth(Bandwidth bandwidth) {
-  return in_units(bandwidth.count, decimal_units(bandwidth_units().units), Precision::kOneDecimal);
+  return in_units(bandwidth.count, decimal_units(bandwidth_units().units), Precision::kThreeDigits);
 }
 
 std::string format_flop_rate(FlopRate rate) {
-  return in_units(rate.count, flop_rate_units().units, Precision::kOneDecimal);
+  return in_units(rate.count, flop_rate_units().units, Precision::kThreeDigits);
 }
 
 std::string format_flops(Flops flops) {

@@ -61,12 +61,12 @@ TEST_CASE("times are shown with three digits") {
   CHECK(format_time(-SimTime(1'200'000'000)) == "-1.20 ms");
 }
 
-TEST_CASE("bandwidths, FLOPs and FLOP rates are shown with one decimal") {
+TEST_CASE("rates are shown with three digits, FLOPs with one decimal") {
   CHECK(format_bandwidth(Bandwidth(0)) == "0 B/s");
   CHECK(format_bandwidth(26_GBps) == "26.0 GB/s");
-  CHECK(format_bandwidth(Bandwidth(2'039'000'000'000)) == "2.0 TB/s");
-  CHECK(format_flop_rate(312_TFLOPs) == "312.0 TFLOP/s");
-  CHECK(format_flop_rate(FlopRate(999'950'000'000'000)) == "1.0 PFLOP/s");
+  CHECK(format_bandwidth(Bandwidth(2'039'000'000'000)) == "2.04 TB/s");
+  CHECK(format_flop_rate(312_TFLOPs) == "312 TFLOP/s");
+  CHECK(format_flop_rate(FlopRate(999'950'000'000'000)) == "1.00 PFLOP/s");
   CHECK(format_flops(Flops(1'500'000'000'000)) == "1.5 TFLOP");
   CHECK(format_flops(Flops(999'999)) == "999999 FLOP");
 }
