@@ -11,18 +11,6 @@
 #include "sim/allocators/table.hpp"
 
 namespace tidemark::tools {
-namespace {
-
-PlannedStep replayed(const scenarios::RunSpec& run, const StepGraph& graph,
-                     const std::vector<OpId>& sequence) {
-  PlannedStep step{remat::replay(graph, sequence), {}, 0};
-  step.lowered_names = step.graph.names.size();
-  step.program = plan(step.graph, run.training, run.offload, run.machine);
-  return step;
-}
-
-}  // namespace
-
 std::shared_ptr<const PlanningBase> planning_base(const scenarios::RunSpec& run) {
   StepGraph first = lower_run(run, StepKind::kFirst);
   StepGraph steady = lower_run(run, StepKind::kSteady);
@@ -37,11 +25,10 @@ std::shared_ptr<const PlanningBase> planning_base(const scenarios::RunSpec& run)
 
 Steps steps_of(const PlanningBase& base, const scenarios::RunSpec& run,
                const remat::Sequence& sequence, std::shared_ptr<const PlacementNote> note) {
-  return {
-      run,
-      replayed(run, base.first, remat::sequence_of(base.first, base.steady, base.step, sequence)),
-      replayed(run, base.steady, remat::sequence_of(base.steady, base.steady, base.step, sequence)),
-      std::move(note)};
+  const auto replayed = [&](const StepGraph& graph) {
+    return remat::replay(graph, remat::sequence_of(graph, base.steady, base.step, sequence));
+  };
+  return {run, replayed(base.first), replayed(base.steady), std::move(note)};
 }
 
 Trial try_out(const scenarios::RunSpec& run, const Steps& steps) {

@@ -17,6 +17,7 @@
 #include "sim/allocators/planned.hpp"
 #include "sim/allocators/table.hpp"
 #include "sim/executor.hpp"
+#include "tools/hidden_moves.hpp"
 #include "tools/placement.hpp"
 
 namespace tidemark::tools {
@@ -38,11 +39,11 @@ LoweringInput lowering_input(const scenarios::RunSpec& run, StepKind step) {
   return input;
 }
 
-PlannedStep planned_anew(const scenarios::RunSpec& run, const PlannedStep& lowered) {
-  PlannedStep step{lowered.graph, {}, lowered.lowered_names};
-  step.graph.names.resize(step.lowered_names);
-  step.program = plan(step.graph, run.training, run.offload, run.machine);
-  return step;
+// The graph as it was lowered, without the names of transfers and buffers.
+StepGraph as_lowered(const PlannedStep& step) {
+  StepGraph graph = step.graph;
+  graph.names.resize(step.lowered_names);
+  return graph;
 }
 
 bool asked_the_driver(const sim::Result& result) {
@@ -78,10 +79,10 @@ StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind) {
   return remat::replay(graph, remat::sequence_of(graph, drops));
 }
 
-PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind) {
-  PlannedStep step{lower_run(run, kind), {}, 0};
+PlannedStep plan_step(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload) {
+  PlannedStep step{std::move(graph), {}, 0};
   step.lowered_names = step.graph.names.size();
-  step.program = plan(step.graph, run.training, run.offload, run.machine);
+  step.program = plan(step.graph, run.training, offload, run.machine);
   return step;
 }
 
@@ -122,23 +123,21 @@ Steps::Steps(const scenarios::RunSpec& run) : run_(run) {
     *this = Placer(planning_base(run), run).place(run);
     return;
   }
-  first_ = plan_step(run, StepKind::kFirst);
-  steady_ = plan_step(run, StepKind::kSteady);
+  *this = Steps(run, lower_run(run, StepKind::kFirst), lower_run(run, StepKind::kSteady), nullptr);
 }
 
-Steps::Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady,
+Steps::Steps(const scenarios::RunSpec& run, StepGraph first, StepGraph steady,
              std::shared_ptr<const PlacementNote> note)
-    : run_(std::move(run)),
-      first_(std::move(first)),
-      steady_(std::move(steady)),
-      note_(std::move(note)) {}
+    : run_(run), note_(std::move(note)) {
+  const Offload offload = with_hidden_moves(run, steady);
+  first_ = plan_step(run, std::move(first), offload);
+  steady_ = plan_step(run, std::move(steady), offload);
+}
 
 Steps Steps::on(const Machine& machine) const {
   scenarios::RunSpec run = run_;
   run.machine = machine;
-  PlannedStep first = planned_anew(run, first_);
-  PlannedStep steady = planned_anew(run, steady_);
-  return {std::move(run), std::move(first), std::move(steady), note_};
+  return {run, as_lowered(first_), as_lowered(steady_), note_};
 }
 
 PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,

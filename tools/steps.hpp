@@ -33,7 +33,7 @@ struct PlannedStep {
   std::size_t lowered_names = 0;  // of graph.names; those of transfers and buffers follow
 };
 
-PlannedStep plan_step(const scenarios::RunSpec& run, StepKind kind);
+PlannedStep plan_step(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload);
 
 struct PlayedSteps {
   sim::Result first;                  // empty where it was not asked for
@@ -62,8 +62,8 @@ class StepWatch {
 class Steps {
  public:
   explicit Steps(const scenarios::RunSpec& run);
-  // Steps that were planned before.
-  Steps(scenarios::RunSpec run, PlannedStep first, PlannedStep steady,
+  // Steps that were lowered, and what was found when they were.
+  Steps(const scenarios::RunSpec& run, StepGraph first, StepGraph steady,
         std::shared_ptr<const PlacementNote> note);
 
   // The same steps on another machine: planned anew, not lowered anew.

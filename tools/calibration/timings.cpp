@@ -15,6 +15,7 @@
 #include "scenarios/suggest.hpp"
 #include "sim/executor.hpp"
 #include "tools/calibration/csv.hpp"
+#include "tools/hidden_moves.hpp"
 #include "tools/steps.hpp"
 
 namespace tidemark::tools {
@@ -263,7 +264,9 @@ SimTime simulated_time(const Machine& machine, const Timing& timing) {
   if (!timing.run) return component_time(machine, timing.work);
   scenarios::RunSpec run = *timing.run;
   run.machine = machine;
-  const PlannedStep step = plan_step(run, StepKind::kSteady);
+  StepGraph graph = lower_run(run, StepKind::kSteady);
+  const Offload offload = with_hidden_moves(run, graph);
+  const PlannedStep step = plan_step(run, std::move(graph), offload);
   return sim::simulate(step.program, {.capacity = sim::Capacity::kIgnored}).end;
 }
 
