@@ -85,6 +85,9 @@ ExitStatus calibrate(const CalibrateArguments& arguments) {
   }
   std::vector<std::string> inputs;
   const std::vector<Timing> timings = read_timings(source, &inputs);
+  if (timings.empty()) {
+    throw UserError(arguments.file + ": no timings below the line that names the columns");
+  }
   for (const Output& output : outputs) refuse_overwriting(output.option, output.target, inputs);
   const Fit result = fit_with_progress(base, timings, arguments);
   const std::string file = machine_file(
