@@ -14,7 +14,6 @@
 namespace tidemark::tools {
 namespace {
 
-constexpr std::size_t kWidth = 100;
 
 double share(SimTime part, SimTime whole) {
   return whole.count() == 0
@@ -68,7 +67,7 @@ std::string legend(std::span<const Compared> rows) {
 }
 
 void append_wrapped(std::string& out, const std::string& text) {
-  for (const std::string& line : wrap(text, kWidth)) out += line + "\n";
+  for (const std::string& line : wrap(text, kTerminalWidth)) out += line + "\n";
 }
 
 }  // namespace
@@ -121,7 +120,7 @@ std::string comparison_text(const std::string& title, std::span<const Compared> 
     if (row.missed_budget()) table.set_ink(10, Ink::kBad);
     table.set_ink(2, row.report.fits() ? Ink::kGood : Ink::kBad);
   }
-  std::string out = title + "\n\n" + table.render(kWidth, colors) + "\n";
+  std::string out = title + "\n\n" + table.render(kTerminalWidth, colors) + "\n";
   append_wrapped(out, legend(rows));
   const std::string floor = what_no_policy_moves(rows);
   if (!floor.empty()) {

@@ -12,8 +12,6 @@
 namespace tidemark::tools {
 namespace {
 
-constexpr std::size_t kWidth = 100;
-
 Spread spread(std::vector<double> errors) {
   for (double& error : errors) error = std::abs(error);
   std::ranges::sort(errors);
@@ -45,7 +43,7 @@ std::string figures_text(const Fit& fit) {
                    fmt::format("{:.1f}", each.error * 100)});
     if (at_bound(*each.parameter, each.value)) table.add_detail("as far as it may go");
   }
-  return table.render(kWidth);
+  return table.render(kTerminalWidth);
 }
 
 std::string rows_text(std::span<const Residual> rows) {
@@ -54,7 +52,7 @@ std::string rows_text(std::span<const Residual> rows) {
     table.add_row({fmt::format("{}", row.timing->line), row.timing->text,
                    format_time(row.timing->time), percent(row.before), percent(row.after)});
   }
-  return table.render(kWidth);
+  return table.render(kTerminalWidth);
 }
 
 std::string spread_text(std::span<const Residual> rows) {

@@ -7,19 +7,31 @@ target_compile_options(tidemark_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -ffp-contract=off
   $<$<BOOL:${TIDEMARK_WERROR}>:-Werror>)
 
-# tidemark_unity_groups(<target>): what a unity build (the preset `sanitize`, and whoever sets
-# CMAKE_UNITY_BUILD) compiles as one: files of a folder whose names begin with neighbouring letters,
-# so that a new file joins one group and moves no other.
+# tidemark_unity_groups(<target> [<many>]): what a unity build (the presets `sanitize` and `release`, and
+# whoever sets CMAKE_UNITY_BUILD) compiles as one: files of a folder whose names begin with
+# neighbouring letters, so that a new file joins one group and moves no other. A folder of no more than
+# `many` files is one group: where headers take long to read, few groups are better.
 function(tidemark_unity_groups target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
+  set(many ${ARGV1})
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)
+    string(REGEX REPLACE "^.*/" "" folder "_${folder}")
+    list(APPEND files_of${folder} "${source}")
+  endforeach()
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    string(REGEX REPLACE "^.*/" "" folder "_${folder}")
     cmake_path(GET source FILENAME file)
-    string(REGEX REPLACE "^.*/" "" folder "${folder}")
     string(SUBSTRING "${file}" 0 1 letter)
-    foreach(group IN ITEMS abc defghijkl mnopq rstuvwxyz)
-      if(group MATCHES "${letter}")
+    list(LENGTH files_of${folder} count)
+    set(groups abc defghijkl mnopq rstuvwxyz)
+    if(many AND count LESS_EQUAL many)
+      set(groups all)
+    endif()
+    foreach(group IN LISTS groups)
+      if(group STREQUAL "all" OR group MATCHES "${letter}")
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${group}")
       endif()
     endforeach()
@@ -38,7 +50,11 @@ function(tidemark_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 floor "" "" "SOURCES;DEPENDS;PUBLIC;PRIVATE")
   set(target tidemark_${name})
   add_library(${target} STATIC ${floor_SOURCES})
-  tidemark_unity_groups(${target})
+  if(name STREQUAL "tools")
+    tidemark_unity_groups(${target} 16)
+  else()
+    tidemark_unity_groups(${target})
+  endif()
   add_library(tidemark::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${target} PUBLIC cxx_std_20)

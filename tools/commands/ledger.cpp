@@ -24,8 +24,6 @@ AddCommand add_ledger;
 
 namespace {
 
-constexpr std::size_t kWidth = 100;
-
 std::string shape_text(const Shape& shape) {
   std::string text = "[";
   for (int i = 0; i < shape.rank; ++i) text += fmt::format("{}{}", i > 0 ? ", " : "", shape.at(i));
@@ -42,7 +40,7 @@ std::string states_text(const Ledger& ledger) {
   };
   for (const LedgerComponent& component : ledger.components) add(component.name, component.bytes);
   add("total", ledger.states);
-  return table.render(kWidth);
+  return table.render(kTerminalWidth);
 }
 
 std::string saved_text(const Ledger& ledger) {
@@ -64,7 +62,7 @@ std::string saved_text(const Ledger& ledger) {
   sum("one block", ledger.saved_of_layer);
   sum(fmt::format("all {} blocks", ledger.layers), ledger.saved_of_all_layers);
   sum("the whole model", ledger.saved_in_all);
-  return table.render(kWidth);
+  return table.render(kTerminalWidth);
 }
 
 std::string difference(Bytes other, Bytes now) {
@@ -109,9 +107,9 @@ std::string effects_text(const std::vector<OptionEffect>& effects, const Ledger&
       add(effect.yaml, effect.saved_of_layer, effect.saved);
     }
   }
-  std::string text = table.render(kWidth);
+  std::string text = table.render(kTerminalWidth);
   if (idle.empty()) return text;
-  for (const std::string& line : wrap("saved bytes stay the same: " + idle, kWidth)) {
+  for (const std::string& line : wrap("saved bytes stay the same: " + idle, kTerminalWidth)) {
     text += line + '\n';
   }
   return text;
@@ -152,7 +150,7 @@ struct Section {
     if (planned.empty()) return out;
     for (const std::string& line :
          wrap("tidemark explain shows what these keep, which plan for a budget: " + planned,
-              kWidth)) {
+              kTerminalWidth)) {
       out += line + '\n';
     }
     return out;
@@ -182,7 +180,8 @@ std::string scenario_text(const scenarios::Scenario& scenario) {
   for (const Section& section : sections) {
     out += '\n';
     if (sections.size() > 1 || scenario.strategies.size() > 1) {
-      for (const std::string& line : wrap("for " + section.titles, kWidth)) out += line + '\n';
+      for (const std::string& line : wrap("for " + section.titles, kTerminalWidth))
+        out += line + '\n';
     }
     out += section.text();
   }

@@ -22,8 +22,6 @@ AddCommand add_list;
 
 namespace {
 
-constexpr std::size_t kWidth = 100;
-
 std::string option_text(const ListedOption& option) {
   std::string text = fmt::format("{}: {}", option.name, option.text);
   if (!option.choices.empty()) text += fmt::format(" ({})", fmt::join(option.choices, " | "));
@@ -45,7 +43,7 @@ std::string rows_text(std::span<const ListedRow> rows, const char* name, const c
     table.add_row(std::move(cells));
     for (const ListedOption& option : row.options) table.add_detail(option_text(option));
   }
-  return table.render(kWidth);
+  return table.render(kTerminalWidth);
 }
 
 std::string presets_text() {
@@ -57,7 +55,7 @@ std::string presets_text() {
     table.add_detail(row.description.substr(end + 1));
     table.add_detail("sets " + row.sets);
   }
-  return table.render(kWidth);
+  return table.render(kTerminalWidth);
 }
 
 // What a strategy is made of.
@@ -74,7 +72,7 @@ std::string strategies_text(std::span<const ListedRow> rows) {
         offload ? "PRESET, or a mapping that says " : "PLACE, or a mapping: ", row.description);
     if (offload) out += presets_text() + '\n';
     for (const ListedOption& option : row.options) {
-      for (const std::string& line : wrap(option_text(option), kWidth - 4)) {
+      for (const std::string& line : wrap(option_text(option), kTerminalWidth - 4)) {
         out += "    " + line + '\n';
       }
     }
@@ -105,7 +103,7 @@ std::string topics_text() {
     }
     table.add_detail(names);
   }
-  return table.render(kWidth) + "\ntidemark list TOPIC explains each of them\n";
+  return table.render(kTerminalWidth) + "\ntidemark list TOPIC explains each of them\n";
 }
 
 struct ListArguments {

@@ -11,14 +11,13 @@
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
 #include "tools/select.hpp"
+#include "tools/text_table.hpp"
 
 namespace tidemark::tools {
 
 AddCommand add_sensitivity;
 
 namespace {
-
-constexpr std::size_t kWidth = 100;
 
 struct SensitivityArguments {
   std::shared_ptr<ScenarioArguments> scenarios;
@@ -52,7 +51,7 @@ ExitStatus sensitivity(const SensitivityArguments& arguments) {
   if (!arguments.json.empty()) write_output(arguments.json, sensitivity_json(grouped));
   if (!arguments.csv.empty()) write_output(arguments.csv, sensitivity_csv(grouped));
   if (arguments.json != kStandardOutput && arguments.csv != kStandardOutput) {
-    write_output(std::string(kStandardOutput), sensitivity_text(grouped, kWidth));
+    write_output(std::string(kStandardOutput), sensitivity_text(grouped, kTerminalWidth));
   }
   return ExitStatus::kOk;
 }

@@ -32,18 +32,18 @@ namespace {
 
 constexpr std::size_t kSourceWidth = 56;  // leaves room for the longest key and value
 
-struct Topic {
+struct ShownTopic {
   const char* name;
   const char* summary;
   std::span<const EmbeddedFile> (*files)();
 };
 
-constexpr Topic kTopics[] = {
+constexpr ShownTopic kShownTopics[] = {
     {"model", "the sizes of a network, and where they stand", model_files},
     {"hardware", "the figures of a GPU, host, link or drive, each with its source", device_files},
 };
 
-const EmbeddedFile& find_entry(const Topic& topic, std::string_view name) {
+const EmbeddedFile& find_entry(const ShownTopic& topic, std::string_view name) {
   std::vector<std::string_view> known;
   for (const EmbeddedFile& file : topic.files()) {
     if (file.name == name) return file;
@@ -76,7 +76,7 @@ void add_figures(TextTable& table, const scenarios::Value& section, const std::s
   }
 }
 
-bool of_models(const Topic& topic) { return topic.files == model_files; }
+bool of_models(const ShownTopic& topic) { return topic.files == model_files; }
 
 std::string in_yaml_quotes(std::string_view text) {
   std::string out = "'";
@@ -85,7 +85,7 @@ std::string in_yaml_quotes(std::string_view text) {
 }
 
 // How a scenario names it.
-std::string usage(const Topic& topic, const std::string& kind, std::string_view name) {
+std::string usage(const ShownTopic& topic, const std::string& kind, std::string_view name) {
   if (name.ends_with(".json")) return fmt::format("model: {{hf_config: {}}}", name);
   if (kind == "gpu" || of_models(topic)) return fmt::format("{}: {}", topic.name, name);
   return fmt::format("{}: {{base: GPU, {}: {}}}", topic.name, kind, name);
@@ -99,8 +99,8 @@ std::string parameters_text(std::string_view name) {
                      format_bytes(Bytes(2 * parameters)));
 }
 
-std::string entry_text(const Topic& topic, std::string_view name, const scenarios::Value& entry,
-                       const std::string& kind) {
+std::string entry_text(const ShownTopic& topic, std::string_view name,
+                       const scenarios::Value& entry, const std::string& kind) {
   const bool sources = !of_models(topic);  // of a model, one source has everything
   TextTable table(
       {{"key", Align::kLeft}, {"value"}, {sources ? "source" : "", Align::kLeft, kSourceWidth}});
@@ -115,7 +115,7 @@ std::string entry_text(const Topic& topic, std::string_view name, const scenario
   return out;
 }
 
-std::string entry_text(const Topic& topic, const EmbeddedFile& file) {
+std::string entry_text(const ShownTopic& topic, const EmbeddedFile& file) {
   scenarios::Diagnostics diagnostics;
   const auto source = std::make_shared<const scenarios::Source>(
       scenarios::Source{std::string(file.name), std::string(file.text)});
@@ -151,7 +151,7 @@ void check_device(const std::string& path, const std::string& kind) {
 }
 
 // A file of the user's: whatever a scenario may name.
-std::string file_text(const Topic& topic, const std::string& path,
+std::string file_text(const ShownTopic& topic, const std::string& path,
                       const std::shared_ptr<const scenarios::Source>& source) {
   scenarios::Diagnostics diagnostics;
   if (path.ends_with(".json")) {
@@ -172,7 +172,7 @@ std::string file_text(const Topic& topic, const std::string& path,
   return entry_text(topic, path, entry, kind);
 }
 
-std::string shown(const Topic& topic, const std::string& name, bool as_file) {
+std::string shown(const ShownTopic& topic, const std::string& name, bool as_file) {
   const bool json = of_models(topic) && name.ends_with(".json");
   if (!json && !scenarios::names_user_file(name)) {
     const EmbeddedFile& file = find_entry(topic, name);
@@ -187,7 +187,7 @@ std::string shown(const Topic& topic, const std::string& name, bool as_file) {
 void add_show(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("show", "a catalogue entry, with the source of it all");
   command.require_subcommand(1);
-  for (const Topic& topic : kTopics) {
+  for (const ShownTopic& topic : kShownTopics) {
     CLI::App& shown_topic = *command.add_subcommand(topic.name, topic.summary);
     const auto name = std::make_shared<std::string>();
     const auto as_file = std::make_shared<bool>(false);

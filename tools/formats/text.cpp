@@ -15,7 +15,6 @@
 namespace tidemark::tools {
 namespace {
 
-constexpr std::size_t kWidth = 100;
 constexpr std::size_t kNameWidth = 34;  // of a strategy, where nothing is swept
 constexpr std::size_t kLeastNameWidth = 16;
 
@@ -155,7 +154,7 @@ void append_largest(std::string& out, const Report& run, std::size_t count) {
                    alive.layer < 0 ? "" : std::to_string(alive.layer), spoken(alive.category),
                    maker + ", " + last});
   }
-  out += fmt::format("\n{}\n{}", run.strategy, table.render(kWidth));
+  out += fmt::format("\n{}\n{}", run.strategy, table.render(kTerminalWidth));
 }
 
 std::string label(const Report& run) {
@@ -167,7 +166,7 @@ std::string label(const Report& run) {
 }
 
 void append_wrapped(std::string& out, const std::string& line) {
-  const std::vector<std::string> lines = wrap(line, kWidth - 2);
+  const std::vector<std::string> lines = wrap(line, kTerminalWidth - 2);
   for (std::size_t i = 0; i < lines.size(); ++i) out += (i > 0 ? "  " : "") + lines[i] + '\n';
 }
 
@@ -272,7 +271,7 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
   }
   std::string out =
       fmt::format("{}\n\n{}\n", inked(scenario.name, options.colors ? Ink::kStrong : Ink::kPlain),
-                  table.render(kWidth, options.colors));
+                  table.render(kTerminalWidth, options.colors));
   for (const Report& run : runs) {
     append_wrapped(out, fmt::format("{}: {}", label(run), run.bottleneck));
     for (const std::string& warning : warnings_of(run)) {
@@ -290,7 +289,7 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
     for (const Report& run : runs) append_largest(out, run, options.largest);
   }
   for (const Report& run : runs) {
-    if (run.remedies) out += "\n" + remedies_text(label(run), *run.remedies, kWidth);
+    if (run.remedies) out += "\n" + remedies_text(label(run), *run.remedies, kTerminalWidth);
   }
   return out;
 }
