@@ -263,6 +263,7 @@ WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report) {
   if (fastest) help.fastest = {changes[*fastest], reports[*fastest]};
   if (smallest) help.smallest = {changes[*smallest], reports[*smallest]};
   help.one_for_both = fastest && fastest == smallest;
+  help.machine = effects_of(run);
   return help;
 }
 

@@ -12,6 +12,7 @@
 #include "graph/remat/drawing.hpp"
 #include "hardware/units.hpp"
 #include "scenarios/scenario.hpp"
+#include "tools/analysis/sensitivity.hpp"
 #include "tools/changes.hpp"
 #include "tools/evaluate.hpp"
 #include "tools/report.hpp"
@@ -63,10 +64,11 @@ struct WhatHelps {
   std::optional<Helpful> fastest;   // of those that fit; any, where the run itself does not
   std::optional<Helpful> smallest;  // needs least HBM
   bool one_for_both = false;
+  std::vector<Effect> machine;  // each figure of the machine 10 % better, what saves most first
 };
 
-// Plays every change that leaves training as it is (tools/changes.hpp); of a run that fits those
-// that take more memory as well.
+// Plays every change that leaves training as it is (tools/changes.hpp), of a run that fits those
+// that take more memory as well; and the run on better machines.
 WhatHelps what_helps(const scenarios::RunSpec& run, const Report& report);
 
 // Sentences, each a line of text.

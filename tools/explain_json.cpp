@@ -43,6 +43,8 @@ Json group_json(const ExplainedBlocks& blocks) {
 Json run_json(const ExplainedRun& run) {
   const Report& report = run.report;
   const TierReport& hbm = report.tier(Tier::kHbm);
+  Json machine = Json::array();
+  for (const Effect& effect : run.help.machine) machine.push_back(effect_json(effect));
   Json json = {{"strategy", report.strategy},
                {"point", point_json(report)},
                {"fits", report.fits()},
@@ -54,7 +56,8 @@ Json run_json(const ExplainedRun& run) {
                {"bottleneck", report.bottleneck},
                {"changes_tried", run.help.tried},
                {"fastest", answer_json(run.help.fastest)},
-               {"least_hbm", answer_json(run.help.smallest)}};
+               {"least_hbm", answer_json(run.help.smallest)},
+               {"machine", std::move(machine)}};
   if (report.placement) json["placement"] = placement_json(*report.placement);
   if (!run.explanation) return json;
   json["into_the_first_block"] = group_json(run.explanation->before);

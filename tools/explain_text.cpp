@@ -67,6 +67,24 @@ std::string change_words(const Helpful& help) {
   return fmt::format("{} ({})", help.change.words, yaml);
 }
 
+// The two that save most.
+std::string machine_sentence(const Report& report, std::span<const Effect> effects) {
+  std::string saves;
+  for (const Effect& effect : effects.first(std::min<std::size_t>(effects.size(), 2))) {
+    if (effect.saves <= SimTime(0) || !counts(effect, report.step_time)) break;
+    saves +=
+        fmt::format("{} {} ({} for {}) {} {}, {:.1f} % of the step", saves.empty() ? "" : "; then",
+                    effect.figure->words, text_of(effect.to), text_of(effect.from),
+                    saves.empty() ? "saves most," : "saves", format_time(effect.saves),
+                    100 * seconds(effect.saves) / seconds(report.step_time));
+  }
+  const std::string tried =
+      fmt::format("{} figures of the machine, each simulated 10 % better or with one more drive,",
+                  effects.size());
+  return saves.empty() ? fmt::format("None of {} saves 0.1 % of the step.", tried)
+                       : fmt::format("Of {}{}.", tried, saves);
+}
+
 }  // namespace
 
 std::vector<std::string> sentences(const Report& report, const WhatHelps& help) {
@@ -88,9 +106,7 @@ std::vector<std::string> sentences(const Report& report, const WhatHelps& help) 
   };
   if (help.one_for_both) {
     answer("Fastest that fits, and least HBM,", *help.fastest);
-    return lines;
-  }
-  if (help.fastest) {
+  } else if (help.fastest) {
     answer("Fastest that fits", *help.fastest);
   } else {
     lines.push_back(fmt::format("None of {}, {}.", tried,
@@ -98,11 +114,12 @@ std::vector<std::string> sentences(const Report& report, const WhatHelps& help) 
                                               : "makes it fit; run --why-not-fit tries several "
                                                 "at once"));
   }
-  if (help.smallest) {
+  if (!help.one_for_both && help.smallest) {
     answer("Least HBM", *help.smallest);
-  } else {
+  } else if (!help.smallest) {
     lines.push_back("None of them needs less HBM.");
   }
+  lines.push_back(machine_sentence(report, help.machine));
   return lines;
 }
 

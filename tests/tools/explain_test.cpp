@@ -106,7 +106,16 @@ TEST_CASE("each sentence on what helps is what a run with that change says") {
   }
   const auto lines = sentences(all.report, help);
   CHECK(lines.front().find("Peak: HBM holds most") == 0);
-  CHECK(lines.size() == (help.one_for_both ? 3 : 4));
+  CHECK(lines.size() == (help.one_for_both ? 4 : 5));
+  REQUIRE(!help.machine.empty());
+  const Effect& most = help.machine.front();
+  const scenarios::RunSpec better = [&] {
+    scenarios::RunSpec run = all.run;
+    most.figure->improve(run.machine);
+    return run;
+  }();
+  CHECK(all.report.step_time - evaluate(better).step_time == most.saves);
+  CHECK(lines.back().find(most.figure->words) != std::string::npos);
 }
 
 TEST_CASE("no checkpoint policy is faster than what is called the fastest that fits") {

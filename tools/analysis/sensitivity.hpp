@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,6 +65,12 @@ std::vector<Sensitivity> sensitivities(
 
 // The effects alone, those that save most first.
 std::vector<Effect> effects_of(const scenarios::RunSpec& run);
+
+// Whether it changes the step by what prints as 0.1 % or more.
+bool counts(const Effect& effect, SimTime step_time);
+
+// One of `effects` in the JSON of a run.
+nlohmann::ordered_json effect_json(const Effect& effect);
 
 struct ScenarioSensitivities {
   std::string name;

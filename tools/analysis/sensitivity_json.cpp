@@ -17,16 +17,6 @@ Json number_of(FigureAmount amount) {
   return amount.count;
 }
 
-Json effect_json(const Effect& effect) {
-  const std::string unit(column_of(effect.from.unit));
-  return {{"figure", effect.figure->name},
-          {"from_" + unit, number_of(effect.from)},
-          {"to_" + unit, number_of(effect.to)},
-          {"fits", effect.fits},
-          {"step_time_s", seconds(effect.step_time)},
-          {"saves_s", seconds(effect.saves)}};
-}
-
 Json needed_json(const Needed& needed) {
   return {{"mover", needed.mover->name},
           {"moves_bytes", needed.moves.count},
@@ -62,6 +52,16 @@ Json run_json(const Sensitivity& run) {
 }
 
 }  // namespace
+
+Json effect_json(const Effect& effect) {
+  const std::string unit(column_of(effect.from.unit));
+  return {{"figure", effect.figure->name},
+          {"from_" + unit, number_of(effect.from)},
+          {"to_" + unit, number_of(effect.to)},
+          {"fits", effect.fits},
+          {"step_time_s", seconds(effect.step_time)},
+          {"saves_s", seconds(effect.saves)}};
+}
 
 // One scenario is one object; several are an array of them.
 std::string sensitivity_json(std::span<const ScenarioSensitivities> scenarios) {

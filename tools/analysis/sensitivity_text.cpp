@@ -32,10 +32,6 @@ double share(SimTime part, SimTime whole) {
   return whole.count() == 0 ? 0 : seconds(part) / seconds(whole);
 }
 
-bool counts(const Effect& effect, const Sensitivity& run) {
-  return std::abs(share(effect.saves, run.step_time)) >= kWorthARow;
-}
-
 std::string signed_time(SimTime time) {
   return time.count() < 0 ? "-" + format_time(-time) : format_time(time);
 }
@@ -50,7 +46,7 @@ void append_effects(std::string& out, const Sensitivity& run, std::size_t width)
     if (!run.fits && effect.fits) {
       fitting += fmt::format("{}{}", fitting.empty() ? "" : ", ", effect.figure->words);
     }
-    if (!counts(effect, run)) {
+    if (!counts(effect, run.step_time)) {
       idle += fmt::format("{}{}", idle.empty() ? "" : ", ", effect.figure->words);
       continue;
     }
@@ -115,6 +111,10 @@ void append_run(std::string& out, const Sensitivity& run, std::size_t width) {
 }
 
 }  // namespace
+
+bool counts(const Effect& effect, SimTime step_time) {
+  return std::abs(share(effect.saves, step_time)) >= kWorthARow;
+}
 
 std::string sensitivity_text(std::span<const ScenarioSensitivities> scenarios, std::size_t width) {
   std::string out;
