@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kNameWidth = 34;  // of a strategy, where nothing is swept
 constexpr std::size_t kLeastNameWidth = 16;
+constexpr std::size_t kMostSparklines = 12;  // of a sweep: more would hide its table
 
 Bytes most_bytes(std::span<const Report> runs) {
   Bytes most;
@@ -108,16 +109,20 @@ std::vector<std::string> row_for(const Report& run, ColumnScale bytes, ColumnSca
   return cells;
 }
 
+// Memory over the step in a line.
+void add_sparkline(TextTable& table, const Report& run, const FormatOptions& options) {
+  const auto& columns = run.profile.columns[static_cast<std::size_t>(Tier::kHbm)];
+  if (columns.empty()) return;
+  table.add_detail(fmt::format("HBM over the step: {}", sparkline(columns, options.ascii)));
+}
+
 void add_details(TextTable& table, const Report& run, ColumnScale bytes, ColumnScale time,
                  const FormatOptions& options) {
   const Peak& peak = run.tier(Tier::kHbm).peak_moment;
   const std::string moment =
       peak.op.empty() ? "from the start" : place(name_of(peak.phase), peak.layer, peak.op);
   table.add_detail(fmt::format("HBM peak ({}): {}", moment, contents(peak, bytes)));
-  const auto& columns = run.profile.columns[static_cast<std::size_t>(Tier::kHbm)];
-  if (!columns.empty()) {
-    table.add_detail(fmt::format("HBM over the step: {}", sparkline(columns, options.ascii)));
-  }
+  add_sparkline(table, run, options);
   const TierReport& host = run.tier(Tier::kHost);
   if (host.peak.count > 0) {
     table.add_detail(fmt::format("host peak: {}; of {}", contents(host.peak_moment, bytes),
@@ -268,6 +273,7 @@ std::string scenario_text(const ScenarioReports& scenario, const FormatOptions& 
     table.set_ink(run.point.size(), Ink::kStrong);
     table.set_ink(run.point.size() + 1, run.fits() ? Ink::kGood : Ink::kBad);
     if (!sweep) add_details(table, run, bytes, time, options);
+    if (sweep && runs.size() <= kMostSparklines) add_sparkline(table, run, options);
   }
   std::string out =
       fmt::format("{}\n\n{}\n", inked(scenario.name, options.colors ? Ink::kStrong : Ink::kPlain),
