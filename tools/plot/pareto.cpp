@@ -197,8 +197,10 @@ double list_points(Pen& pen, const ChartFrame& frame, std::span<const ParetoPoin
   return end + 0.4 * font;
 }
 
-std::string note_on(std::span<const ParetoPoint> points, std::span<const std::string> series) {
-  std::string note = "line: what no other point beats in memory and time";
+// `lined`: a front has a line.
+std::string note_on(std::span<const ParetoPoint> points, std::span<const std::string> series,
+                    bool lined) {
+  std::string note = lined ? "line: what no other point beats in memory and time" : "";
   if (series.size() > 1) {
     note = "a colour and a line for each ";
     std::string names;
@@ -209,7 +211,7 @@ std::string note_on(std::span<const ParetoPoint> points, std::span<const std::st
   if (!std::ranges::all_of(points, &ParetoPoint::met)) {
     note += "; missed: needs more than the budget that it was to plan for, and is on no line";
   }
-  return note;
+  return note.starts_with("; ") ? note.substr(2) : note;
 }
 
 // Around a line that runs level or upright.
@@ -273,12 +275,14 @@ Figure pareto_chart(std::span<const ParetoPoint> points, Bytes capacity, const C
     markers[i].at = at;
     labels.keep_free({at.x - 0.4 * font, at.y - 0.4 * font, at.x + 0.4 * font, at.y + 0.4 * font});
   }
+  bool lined = false;
   for (std::size_t s = 0; s < series.size(); ++s) {
     std::vector<Point> front;
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (on_front[i] && points[i].series == series[s]) front.push_back(markers[i].at);
     }
     const std::vector<Point> steps = staircase(front);
+    lined = lined || steps.size() > 1;
     if (steps.size() > 1) pen.line(steps, series.size() > 1 ? mark_color(s) : kGrey, 1.0);
     for (std::size_t i = 1; i < steps.size(); ++i) {
       labels.keep_free(around(steps[i - 1], steps[i]));
@@ -301,8 +305,8 @@ Figure pareto_chart(std::span<const ParetoPoint> points, Bytes capacity, const C
 
   double y = box.bottom + 3.6 * font;
   if (numbered) y = list_points(pen, frame, points, markers, y);
-  y = pen.paragraph({font, y}, note_on(points, series), 0.85 * font, false, pen.width() - 2 * font,
-                    kGrey);
+  y = pen.paragraph({font, y}, note_on(points, series, lined), 0.85 * font, false,
+                    pen.width() - 2 * font, kGrey);
   return pen.finish(y + 0.5 * font);
 }
 

@@ -75,20 +75,25 @@ void stacked_areas(Pen& pen, const std::vector<sim::Level>& columns, const Scale
   }
 }
 
-// Below the axis: which part of the step runs when.
+// Below the axis: which part of the step runs when, and the rest, in which the GPU runs nothing.
 void parts_of_step(Pen& pen, const Report& run, const Box& box, const Scale& across) {
   const double size = 0.85 * pen.font();
-  for (const ProfileSpan& span : run.profile.spans) {
-    const Box band{across(seconds(span.begin)), box.bottom + 1.2 * pen.font() + 6,
-                   across(seconds(span.end)), box.bottom + 2.4 * pen.font() + 6};
-    const std::uint8_t shade = span.part == sim::StepPart::kBackward ? 0xd2 : 0xe9;
-    pen.rectangle(band, {{shade, shade, shade}, Hatch::kNone});
-    const std::string name(name_of(span.part));
-    if (pen.text_width(name, size) + 4 < band.right - band.left) {
-      pen.text({(band.left + band.right) / 2, band.bottom - 0.35 * pen.font()}, name, size,
+  const auto band = [&](SimTime begin, SimTime end, std::uint8_t shade, const std::string& name) {
+    const Box at{across(seconds(begin)), box.bottom + 1.2 * pen.font() + 6, across(seconds(end)),
+                 box.bottom + 2.4 * pen.font() + 6};
+    pen.rectangle(at, {{shade, shade, shade}, Hatch::kNone});
+    if (pen.text_width(name, size) + 4 < at.right - at.left) {
+      pen.text({(at.left + at.right) / 2, at.bottom - 0.35 * pen.font()}, name, size,
                Anchor::kMiddle);
     }
+  };
+  SimTime end{};
+  for (const ProfileSpan& span : run.profile.spans) {
+    const std::uint8_t shade = span.part == sim::StepPart::kBackward ? 0xd2 : 0xe9;
+    band(span.begin, span.end, shade, std::string(name_of(span.part)));
+    end = std::max(end, span.end);
   }
+  if (end < run.step_time) band(end, run.step_time, 0xf7, "the GPU waits");
 }
 
 std::string headline(const Report& run, Tier tier) {

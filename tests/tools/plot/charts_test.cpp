@@ -129,6 +129,19 @@ TEST_CASE("a timeline says its peak, its capacity, units and parts") {
   CHECK(says(figure, "4 s"));
   CHECK(says(figure, "activations"));
   CHECK_FALSE(says(figure, "gradients"));  // there are none
+  CHECK_FALSE(says(figure, "the GPU waits"));
+}
+
+TEST_CASE("what is left of a step after its kernels is where the GPU waits") {
+  std::vector<Report> runs = {four_columns()};
+  runs[0].profile.spans.back().end = SimTime(3'000'000'000'000);  // of 4 s
+  const Figure figure = timeline_chart(runs, Tier::kHbm, frame());
+  CHECK(says(figure, "the GPU waits"));
+  const std::vector<Area> rest = painted(figure, {{0xf7, 0xf7, 0xf7}, Hatch::kNone});
+  REQUIRE(rest.size() == 1);
+  const std::vector<Area> forward = painted(figure, {{0xe9, 0xe9, 0xe9}, Hatch::kNone});
+  const std::vector<Area> backward = painted(figure, {{0xd2, 0xd2, 0xd2}, Hatch::kNone});
+  CHECK(3 * width(rest[0]) == Approx(width(forward[0]) + width(backward[0])));
 }
 
 TEST_CASE("a capacity far above the peak does not flatten the picture") {
@@ -199,6 +212,7 @@ TEST_CASE("points stand where their memory and time say") {
     if (line.dashed) CHECK(line.points[0].x == Approx((markers[1].at.x + markers[2].at.x) / 2));
   }
   CHECK(says(figure, "capacity 40.0 GB"));
+  CHECK(says(figure, "line: what no other point beats"));
 }
 
 TEST_CASE("a time axis is logarithmic where times differ by more than eight times") {
@@ -336,6 +350,7 @@ TEST_CASE("a plan that missed its budget is named so, off the line") {
   const Figure figure = pareto_chart(points, 0_B, frame());
   CHECK(says(figure, "not (missed)"));
   CHECK(says(figure, "missed: needs more than the budget"));
+  CHECK_FALSE(says(figure, "line:"));  // of one point there is none
 }
 
 TEST_CASE("a run with nothing in the tier has no empty panel") {
