@@ -16,6 +16,7 @@ import sys
 import compare
 import config
 import draw
+import framework
 import measure
 import rows
 import tidemark
@@ -75,6 +76,8 @@ def main():
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.count)
     drawn = [draw.draw(seed, arguments.architectures.split(",")) for seed in seeds]
+    if framework.LATER:
+        drawn = [draw.for_later(seed, document) for seed, document in zip(seeds, drawn)]
     if arguments.record:
         with open(arguments.record, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows.COLUMNS, lineterminator="\n")

@@ -63,6 +63,31 @@ def draw(seed, architectures):
     return {"model": model, "training": training, "kernels": kernels, "checkpoint": checkpoint}
 
 
+LATER_RULES = {"accumulate": "inplace", "mean": "2.x", "autocast_attention": "2.x"}
+
+
+def for_later(seed, document):
+    """The same configuration under the rules of 2.x, with what only a later PyTorch is asked."""
+    rng = random.Random(-1 - seed)
+    kernels, model = document["kernels"], document["model"]
+    kernels.update({key: rule for key, rule in LATER_RULES.items() if key in kernels})
+    if kernels["optimizer"] == "foreach":
+        kernels["optimizer"] = "foreach2x"
+    if kernels.get("attention") == "flash":
+        if document["training"]["precision"] == "fp32":
+            kernels["attention"] = "eager"  # flash attention takes 16 bits
+        _widen_heads(model)
+    return document
+
+
+def _widen_heads(model):
+    """Fused attention copies heads whose width is no multiple of 8 into wider ones."""
+    width = -(-model["head_dim"] // 8) * 8
+    if model["hidden"] == model["heads"] * model["head_dim"]:
+        model["hidden"] = model["heads"] * width
+    model["head_dim"] = width
+
+
 def smaller(document):
     """Legal configurations with one thing smaller or plainer, the largest steps first."""
     for section, key, value in _steps(document):

@@ -1,6 +1,6 @@
 """Which storage lives from which operation to which, seen from outside.
 
-A dispatch mode sees every kernel that PyTorch issues. Each storage that a kernel returns is
+A tap (taps.py) sees every kernel that PyTorch issues. Each storage that a kernel returns is
 remembered by a weak reference only; before every following kernel the mode asks which of them
 have died. So a storage lives from the kernel that returned it to the last kernel that ran while
 it was still there:
@@ -9,7 +9,7 @@ it was still there:
     op 5  gelu      returns B             B: born 5
     op 6  add       (A is gone by now)    A: died 5
 
-What a kernel allocates and releases inside itself is not seen.
+What a kernel allocates and releases inside itself is not seen; workspaces.py adds the large ones.
 """
 import contextlib
 import ctypes
@@ -18,10 +18,12 @@ from typing import Optional
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
+import framework
 import multi_tensor
+import taps
+import workspaces
 
 LASTING = frozenset({"parameters", "master_weights", "optimizer_state", "inputs", "constants"})
 
@@ -55,13 +57,14 @@ class OpRecord:
     made: tuple
 
 
-class Lifetimes(TorchDispatchMode):
-    """accumulate: 'out_of_place' leaves sums of gradients as this PyTorch does them; 'inplace'
-    lets the first addend take the sum where later versions would (see `_owns_itself`)."""
+class Lifetimes:
+    """accumulate: 'out_of_place' leaves sums of gradients as 1.13 does them; 'inplace' lets the
+    first addend take the sum where later versions would (see `_owns_itself`). Those do it
+    themselves."""
 
     def __init__(self, accumulate):
-        super().__init__()
-        self.inplace = accumulate == "inplace"
+        self.inplace = accumulate == "inplace" and not framework.LATER
+        self._tap = (taps.Key if framework.LATER else taps.Mode)(self._see)
         self.phase = "build"
         self.place = ""
         self.live = 0
@@ -71,6 +74,13 @@ class Lifetimes(TorchDispatchMode):
         self._replay = 0
         self._watched = {}   # weak pointer -> (weak reference, Storage), may die at any op
         self._lasting = {}   # the same for what lives across steps, asked at borders only
+
+    def __enter__(self):
+        self._tap.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        return self._tap.__exit__(*error)
 
     # ---- labels ----
     @contextlib.contextmanager
@@ -113,7 +123,7 @@ class Lifetimes(TorchDispatchMode):
     def declare(self, tensor, category, replaced=False):
         """Names what the bytes of a tensor are for; `replaced`: it may die within a step although
         things of its category otherwise last."""
-        if tensor is None or tensor.device.type != "meta":
+        if tensor is None or tensor.device.type != framework.DEVICE:
             return
         key, storage = self._note(tensor, "made outside")[:2]
         storage.category = category
@@ -121,15 +131,15 @@ class Lifetimes(TorchDispatchMode):
             self._lasting[key] = self._watched.pop(key)
 
     # ---- what happens ----
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+    def _see(self, name, func, args, kwargs):
+        if name.startswith("profiler."):
+            return func(*args, **kwargs)
         self._bury(self._watched)
-        name = str(func)
         if name == "aten.detach.default" and not isinstance(args[0], torch.Tensor):
             # A saved Python number that the non-reentrant checkpoint detaches: a host scalar.
             return torch.scalar_tensor(args[0])
         made = [s for _, s, fresh in map(self._note_operand, _tensors((args, kwargs))) if fresh]
-        if name.startswith("aten._foreach_"):
+        if name.startswith("aten._foreach_") and not framework.LATER:
             result = multi_tensor.run(name, args, kwargs)
         elif self.inplace and self._is_gradient_sum(name, args, kwargs):
             name = "aten.add_.Tensor"
@@ -142,14 +152,15 @@ class Lifetimes(TorchDispatchMode):
                 made.append(storage)
                 if name == "aten._to_copy.default":
                     storage.weight_copy = self._is_parameter(args[0])
-        self.ops.append(OpRecord(name, self.phase, self.place, self.live, tuple(made)))
+        live = self.live + workspaces.of(name, args)
+        self.ops.append(OpRecord(name, self.phase, self.place, live, tuple(made)))
         return result
 
     def _note_operand(self, tensor):
         return self._note(tensor, "made outside")
 
     def _note(self, tensor, op):
-        untyped = tensor.storage()
+        untyped = _storage(tensor)
         key = untyped._cdata
         known = self._watched.get(key) or self._lasting.get(key)
         if known:
@@ -168,7 +179,7 @@ class Lifetimes(TorchDispatchMode):
             self.live -= storage.size
 
     def _is_parameter(self, tensor):
-        known = self._lasting.get(tensor.storage()._cdata)
+        known = self._lasting.get(_storage(tensor)._cdata)
         return known is not None and known[1].category == "parameters"
 
     def _is_gradient_sum(self, name, args, kwargs):
@@ -180,9 +191,13 @@ class Lifetimes(TorchDispatchMode):
                 and _owns_itself(first))
 
 
+def _storage(tensor):
+    return tensor.untyped_storage() if framework.LATER else tensor.storage()
+
+
 def _tensors(tree):
     return [t for t in tree_flatten(tree)[0]
-            if isinstance(t, torch.Tensor) and t.device.type == "meta"]
+            if isinstance(t, torch.Tensor) and t.device.type == framework.DEVICE]
 
 
 def _owners(tensor):
@@ -207,15 +222,14 @@ def calibrate():
     global _unshared
     seen = []
 
-    class Look(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            if str(func) == "aten.add.Tensor":
-                seen.append(_owners(args[0]))
-            return func(*args, **(kwargs or {}))
+    def look(name, func, args, kwargs):
+        if name == "aten.add.Tensor":
+            seen.append(_owners(args[0]))
+        return func(*args, **kwargs)
 
     leaf = torch.ones(2, requires_grad=True)
     middle = leaf.exp()
     end = middle.sin().sum().mul(middle.cos().sum())
-    with Look():
+    with taps.Mode(look):
         end.backward()
     _unshared = seen[0]

@@ -1,10 +1,11 @@
-"""Two training steps of a configuration on the meta device: what was alive, when and why."""
+"""Two training steps of a configuration without memory: what was alive, when and why."""
 import gc
 import statistics
 from collections import defaultdict
 
 import torch
 
+import framework
 import lifetimes
 import networks
 import parts
@@ -39,7 +40,8 @@ def record(config):
 
 
 def _run(config):
-    if lifetimes._unshared is None:
+    framework.check(config)
+    if not framework.LATER and lifetimes._unshared is None:
         lifetimes.calibrate()
     watch = lifetimes.Lifetimes(config.accumulate)
     precision = parts.Precision(config.precision)
@@ -47,7 +49,7 @@ def _run(config):
     parameters = list(network.parameters())
     update = updates.make(config, parameters)
     shape = (config.micro_batch, config.sequence)
-    batch = [torch.empty(shape, dtype=torch.int64, device="meta") for _ in range(3)]
+    batch = [torch.empty(shape, dtype=torch.int64, device=framework.DEVICE) for _ in range(3)]
     update.declare(watch)
     for tensor in batch:
         watch.declare(tensor, "inputs")
@@ -78,7 +80,7 @@ def _step(config, watch, network, update, batch):
         seen["live_after"][phase] = watch.border("idle")
 
     for _ in range(config.micro_batches):
-        loss, kept = during("forward", lambda: network(*batch))
+        loss, kept = during("forward", lambda: _forward(network, batch))
         ended("forward")
         during("backward", loss.backward)
         ended("backward")
@@ -92,6 +94,11 @@ def _step(config, watch, network, update, batch):
     seen["live_end"] = watch.border("idle")
     seen["end_op"] = len(watch.ops)
     return seen
+
+
+def _forward(network, batch):
+    with network.precision.context():
+        return network(*batch)
 
 
 def _describe(watch, step):

@@ -6,11 +6,14 @@ import torch
 from torch import nn
 import torch.nn.functional as F
 
+import framework
+
 STATISTICS_BLOCK = 128  # rows that the flash backward pads its row buffers to
 
 
 class Precision:
-    """Casts. Under autocast matmul-like operators run in bf16 on cached casts of the weights,
+    """Casts that 1.13 has no autocast for on the meta device; later versions cast by
+    themselves within `context`. Under autocast matmul-like operators run in bf16 on cached casts of the weights,
     norms, softmax and loss in fp32, everything else by type promotion (PyTorch's autocast
     operator lists)."""
 
@@ -18,9 +21,13 @@ class Precision:
         self.autocast = name == "autocast"
         self.parameters = torch.float32 if name in ("fp32", "autocast") else torch.bfloat16
         self._casts = {}
+        self.by_hand = self.autocast and not framework.LATER
+
+    def context(self):
+        return framework.autocast(self.autocast)
 
     def weight(self, parameter):
-        if not self.autocast or parameter is None:
+        if not self.by_hand or parameter is None:
             return parameter
         if parameter not in self._casts:
             self._casts[parameter] = parameter.to(torch.bfloat16)
@@ -31,10 +38,10 @@ class Precision:
         self._casts.clear()
 
     def low(self, x):
-        return x.to(torch.bfloat16) if self.autocast else x
+        return x.to(torch.bfloat16) if self.by_hand else x
 
     def high(self, x):
-        return x.to(torch.float32) if self.autocast else x
+        return x.to(torch.float32) if self.by_hand else x
 
 
 class Part(nn.Module):
@@ -43,7 +50,7 @@ class Part(nn.Module):
         self.precision = precision
 
     def new(self, *shape):
-        return nn.Parameter(torch.empty(*shape, device="meta", dtype=self.precision.parameters))
+        return nn.Parameter(torch.empty(*shape, device=framework.DEVICE, dtype=self.precision.parameters))
 
 
 class Linear(Part):
@@ -100,7 +107,7 @@ class RmsNorm(Part):
         super().__init__(precision)
         self.weight = self.new(width)
         self.fused = kernel == "fused"
-        self.mean = MeanKeepsSizes.apply if mean == "2.x" else row_mean
+        self.mean = row_mean_of(mean)
 
     def forward(self, x):
         if self.fused:
@@ -123,6 +130,8 @@ class Dropout(nn.Module):
     def forward(self, x):
         if self.probability == 0:
             return x
+        if self.fused and framework.LATER:
+            return F.dropout(x, self.probability)
         if self.fused:
             return torch.native_dropout(x, self.probability, True)[0]
         keep = 1 - self.probability
@@ -131,6 +140,10 @@ class Dropout(nn.Module):
 
 def row_mean(x):
     return x.mean(-1, keepdim=True)
+
+
+def row_mean_of(version):
+    return MeanKeepsSizes.apply if version == "2.x" and not framework.LATER else row_mean
 
 
 class MeanKeepsSizes(torch.autograd.Function):
@@ -153,7 +166,7 @@ class FusedRmsNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, weight):
         result = torch.empty_like(x)
-        scales = torch.empty(x.shape[:-1], device="meta", dtype=torch.float32)
+        scales = torch.empty(x.shape[:-1], device=framework.DEVICE, dtype=torch.float32)
         ctx.save_for_backward(x, weight, scales)
         return result
 
@@ -179,6 +192,14 @@ class FusedCausalSoftmax(torch.autograd.Function):
         return gradient.mul_(result)
 
 
+def flash_attention(q, k, v):
+    """Causal. q [b, heads, s, d], k and v [b, kv, s, d]; the result as q."""
+    if framework.LATER:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True,
+                                              enable_gqa=q.size(1) != k.size(1))
+    return FlashAttention.apply(*(t.transpose(1, 2) for t in (q, k, v))).transpose(1, 2)
+
+
 class FlashAttention(torch.autograd.Function):
     """Recalled: FlashAttention-2 (flash_api.cpp, mha_fwd and mha_bwd). q [b, s, heads, d],
     k and v [b, s, kv, d]; keeps them, the result and the fp32 logarithm of the row sums."""
@@ -187,7 +208,7 @@ class FlashAttention(torch.autograd.Function):
     def forward(ctx, q, k, v):
         result = _like(q)
         batch, rows, heads, _ = q.shape
-        logsumexp = torch.empty(batch, heads, rows, device="meta", dtype=torch.float32)
+        logsumexp = torch.empty(batch, heads, rows, device=framework.DEVICE, dtype=torch.float32)
         ctx.save_for_backward(q, k, v, result, logsumexp)
         return result
 
@@ -197,11 +218,11 @@ class FlashAttention(torch.autograd.Function):
         batch, rows, heads, width = q.shape
         dq, dk, dv = (_like(t) for t in (q, k, v))
         padded = -(-rows // STATISTICS_BLOCK) * STATISTICS_BLOCK
-        row_dots = torch.empty(batch, heads, padded, device="meta", dtype=torch.float32)
-        accumulator = torch.empty(batch, padded, heads, width, device="meta", dtype=torch.float32)
+        row_dots = torch.empty(batch, heads, padded, device=framework.DEVICE, dtype=torch.float32)
+        accumulator = torch.empty(batch, padded, heads, width, device=framework.DEVICE, dtype=torch.float32)
         kv = k.size(2)
         if kv != heads:
-            wide_k, wide_v = (torch.empty(batch, rows, heads, width, device="meta", dtype=q.dtype)
+            wide_k, wide_v = (torch.empty(batch, rows, heads, width, device=framework.DEVICE, dtype=q.dtype)
                               for _ in "kv")
             torch.sum(wide_k.view(batch, rows, kv, -1, width), 3, out=dk)
             torch.sum(wide_v.view(batch, rows, kv, -1, width), 3, out=dv)

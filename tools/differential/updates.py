@@ -5,6 +5,8 @@ import math
 import torch
 from torch import nn
 
+import framework
+
 
 def make(config, parameters):
     kind = Mixed if config.precision == "bf16-mixed" else Direct
@@ -15,11 +17,15 @@ def _optimizer(config, parameters):
     kernel = config.optimizer_kernel
     if config.optimizer != "adamw":
         momentum = 0.9 if config.optimizer == "sgd-momentum" else 0.0
-        return torch.optim.SGD(parameters, lr=1e-4, momentum=momentum, foreach=kernel == "foreach")
+        return torch.optim.SGD(parameters, lr=1e-4, momentum=momentum,
+                               foreach=kernel in ("foreach", "foreach2x"))
     if config.architecture == "cs336" and kernel == "single":
         return PlainAdamW(parameters)
     if kernel in ("single", "foreach"):
         return torch.optim.AdamW(parameters, lr=1e-4, foreach=kernel == "foreach")
+    if framework.LATER:
+        return torch.optim.AdamW(parameters, lr=1e-4, foreach=kernel == "foreach2x",
+                                 fused=kernel == "fused")
     return LaterAdamW(parameters, fused=kernel == "fused")
 
 

@@ -1,11 +1,13 @@
 """What the networks share: blocks under checkpointing, the loss, and what the script holds.
 
 Local variables are part of the measurement: a tensor that a Python name still holds is alive."""
+import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import early_stop
+import framework
 import parts
 
 
@@ -41,12 +43,19 @@ class Network(nn.Module):
                 return self.run_stretch(first, last, h, rest)
 
             with self.watch.at(f"layer{first}"):
-                if self.config.early_stop and not self.config.reentrant:
-                    x = early_stop.checkpoint(stretch, x, *shared)
-                else:
-                    x = checkpoint(stretch, x, *shared, use_reentrant=self.config.reentrant)
+                x = self.checkpointed(stretch, x, *shared)
             self.watch.label_backward(x, f"layer{last - 1}")
         return x
+
+    def checkpointed(self, stretch, *args):
+        config = self.config
+        if framework.LATER:
+            with torch.utils.checkpoint.set_checkpoint_early_stop(config.early_stop):
+                return checkpoint(stretch, *args, use_reentrant=config.reentrant,
+                                  preserve_rng_state=False)
+        if config.early_stop and not config.reentrant:
+            return early_stop.checkpoint(stretch, *args)
+        return checkpoint(stretch, *args, use_reentrant=config.reentrant)
 
     def run_block(self, i, x, shared):
         with self.watch.at(f"layer{i}"):

@@ -6,6 +6,7 @@ import math
 import torch
 from torch import nn
 
+import framework
 import parts
 from networks.base import Network
 
@@ -28,7 +29,7 @@ class Norm(parts.Part):
     def __init__(self, precision, width, mean):
         super().__init__(precision)
         self.weight = self.new(width)
-        self.mean = parts.MeanKeepsSizes.apply if mean == "2.x" else parts.row_mean
+        self.mean = parts.row_mean_of(mean)
 
     def forward(self, x):
         kind = x.dtype
@@ -52,7 +53,7 @@ class RowMax(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         places, = ctx.saved_tensors
-        return torch.zeros(ctx.sizes, device="meta", dtype=gradient.dtype).scatter_(
+        return torch.zeros(ctx.sizes, device=framework.DEVICE, dtype=gradient.dtype).scatter_(
             -1, places, gradient)
 
 
@@ -67,7 +68,7 @@ class Pick(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         x, places = ctx.saved_tensors
-        return torch.zeros(x.shape, device="meta", dtype=x.dtype).scatter_add_(
+        return torch.zeros(x.shape, device=framework.DEVICE, dtype=x.dtype).scatter_add_(
             -1, places, gradient), None
 
 
@@ -104,7 +105,7 @@ class Block(nn.Module):
         q, k, v = (t.view(b, s, c.heads, c.head_dim).transpose(1, 2) for t in (q, k, v))
         q = self.rotate(q)
         k = self.rotate(k)
-        place = torch.arange(s, device="meta")
+        place = torch.arange(s, device=framework.DEVICE)
         mask = (place[:, None] >= place[None, :])[None, None]
         context = self.weigh(q, k, v, mask)
         context = context.transpose(1, 2).reshape(b, s, -1)
@@ -121,9 +122,19 @@ class Block(nn.Module):
         low, high = self.precision.low, self.precision.high
         scores = torch.einsum("bhqd,bhkd->bhqk", low(q), low(k)) / math.sqrt(q.size(-1))
         scores = torch.where(mask, scores, torch.full([], float("-inf"), dtype=scores.dtype,
-                                                      device="meta"))
+                                                      device=framework.DEVICE))
         weights = softmax(scores, high)
         return torch.einsum("bhqk,bhkd->bhqd", low(weights), low(v))
+
+
+def row_max(x):
+    if framework.LATER:
+        return torch.max(x, dim=-1, keepdim=True)[0]
+    return RowMax.apply(x)
+
+
+def pick(x, places):
+    return torch.gather(x, -1, places) if framework.LATER else Pick.apply(x, places)
 
 
 def silu(x):
@@ -131,13 +142,13 @@ def silu(x):
 
 
 def softmax(x, high):
-    shifted = x - RowMax.apply(x)
+    shifted = x - row_max(x)
     exponentials = torch.exp(high(shifted))
     return exponentials / torch.sum(exponentials, dim=-1, keepdim=True)
 
 
 def log_softmax(x, high):
-    largest = RowMax.apply(x)
+    largest = row_max(x)
     x = x - largest
     return x - torch.log(torch.sum(torch.exp(high(x)), dim=-1, keepdim=True))
 
@@ -146,7 +157,7 @@ class Cs336(Network):
     def __init__(self, c, precision, watch):
         super().__init__(c, precision, watch)
         self.tokens = parts.Table(precision, c.vocab, c.hidden)
-        self.table = torch.empty(2, c.max_positions, c.head_dim // 2, device="meta",
+        self.table = torch.empty(2, c.max_positions, c.head_dim // 2, device=framework.DEVICE,
                                  dtype=self.tokens.weight.dtype)
         self.constants = [self.table]
         self.blocks = nn.ModuleList(Block(c, precision, self.table) for _ in range(c.layers))
@@ -172,4 +183,4 @@ class Cs336(Network):
 
     def cross_entropy(self, logits, labels):
         surprise = -log_softmax(logits, self.precision.high)
-        return torch.mean(Pick.apply(surprise, labels.unsqueeze(-1)))
+        return torch.mean(pick(surprise, labels.unsqueeze(-1)))

@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import framework
 import parts
 from networks.base import Network
 
@@ -44,8 +45,8 @@ class Block(nn.Module):
         return self.qkv(self.norm_1(x)).view(s, b, c.heads, 3 * c.head_dim).chunk(3, dim=-1)
 
     def flash(self, x):
-        context = parts.FlashAttention.apply(*(t.transpose(0, 1) for t in self.heads(x)))
-        return context.transpose(0, 1).contiguous().view(x.shape)
+        context = parts.flash_attention(*(t.permute(1, 2, 0, 3) for t in self.heads(x)))
+        return context.permute(2, 0, 1, 3).contiguous().view(x.shape)
 
     def eager(self, x):
         s, b, _ = x.shape
@@ -61,7 +62,7 @@ class Block(nn.Module):
 
     def scores(self, q, k):
         rows, s, d = q.shape
-        scores = torch.baddbmm(torch.empty(rows, s, s, device="meta", dtype=q.dtype), q,
+        scores = torch.baddbmm(torch.empty(rows, s, s, device=framework.DEVICE, dtype=q.dtype), q,
                                k.transpose(1, 2), beta=0.0, alpha=1.0 / math.sqrt(d))
         return scores.view(-1, self.c.heads, s, s)
 
@@ -84,7 +85,7 @@ class Gpt(Network):
         self.final_norm = parts.LayerNorm(precision, c.hidden)
         self.head = self.new_head()
         self.mask = torch.ones(c.sequence, c.sequence, dtype=torch.bool,
-                               device="meta").triu_(1)[None, None]
+                               device=framework.DEVICE).triu_(1)[None, None]
         self.constants = [self.mask]
         self.dropout = parts.Dropout(c.dropout, c.dropout_mask)
         self.blocks = nn.ModuleList(Block(c, precision, self.mask) for _ in range(c.layers))

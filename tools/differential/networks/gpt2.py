@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import framework
 import parts
 from networks.base import Network
 
@@ -32,7 +33,7 @@ class Block(nn.Module):
         q, k, v = (t.view(b, s, c.heads, c.head_dim).permute(0, 2, 1, 3) for t in (q, k, v))
         weights = torch.matmul(low(q), low(k.transpose(-1, -2)))
         weights = weights / math.sqrt(c.head_dim)
-        floor = torch.full([], torch.finfo(weights.dtype).min, dtype=weights.dtype, device="meta")
+        floor = torch.full([], torch.finfo(weights.dtype).min, dtype=weights.dtype, device=framework.DEVICE)
         weights = torch.where(self.mask[:, :, :s, :s], weights, floor)
         weights = F.softmax(self.precision.high(weights), dim=-1)
         weights = weights.type(v.dtype)
@@ -65,7 +66,7 @@ class Gpt2(Network):
         self.final_norm = parts.LayerNorm(precision, c.hidden)
         self.head = self.new_head()
         n = c.max_positions
-        self.mask = torch.ones(n, n, dtype=torch.bool, device="meta").tril_()[None, None]
+        self.mask = torch.ones(n, n, dtype=torch.bool, device=framework.DEVICE).tril_()[None, None]
         self.constants = [self.mask]
         self.dropout = parts.Dropout(c.dropout, c.dropout_mask)
         self.blocks = nn.ModuleList(Block(c, precision, self.mask) for _ in range(c.layers))

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import framework
 import parts
 from networks.base import Network
 
@@ -37,7 +38,7 @@ class Block(nn.Module):
         v = self.v(y).view(b, s, c.kv_heads, c.head_dim).transpose(1, 2)
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         if c.attention == "flash":
-            context = self.flash(*(t.transpose(1, 2) for t in (q, k, v)))
+            context = self.flash(q, k, v).transpose(1, 2)
         else:
             k = self.to_all_heads(k)
             v = self.to_all_heads(v)
@@ -57,7 +58,7 @@ class Block(nn.Module):
         q and k as the rotary positions made them, in fp32 (autocast_mode.cpp)."""
         if self.c.autocast_attention == "2.x":
             qkv = [self.precision.low(t) for t in qkv]
-        return parts.FlashAttention.apply(*qkv)
+        return parts.flash_attention(*qkv)
 
     def to_all_heads(self, x):
         b, kv, s, d = x.shape
@@ -77,7 +78,7 @@ class Llama(Network):
         self.tokens = parts.Table(precision, c.vocab, c.hidden)
         self.final_norm = parts.RmsNorm(precision, c.hidden, c.norm, c.mean)
         self.head = self.new_head()
-        steps = torch.arange(0, c.head_dim, 2, dtype=torch.float32, device="meta")
+        steps = torch.arange(0, c.head_dim, 2, dtype=torch.float32, device=framework.DEVICE)
         self.frequencies = 1.0 / (10000.0 ** (steps / c.head_dim))
         self.constants = [self.frequencies]
         self.blocks = nn.ModuleList(Block(c, precision) for _ in range(c.layers))
@@ -96,7 +97,7 @@ class Llama(Network):
         mask = None
         if self.config.attention != "flash":
             mask = torch.full((s, s), torch.finfo(dtype).min, dtype=dtype,
-                              device="meta").triu_(1)[None, None]
-        half = torch.outer(torch.arange(s, device="meta", dtype=torch.float32), self.frequencies)
+                              device=framework.DEVICE).triu_(1)[None, None]
+        half = torch.outer(torch.arange(s, device=framework.DEVICE, dtype=torch.float32), self.frequencies)
         angles = torch.cat((half, half), dim=-1)[None, None]
         return mask, angles.cos().to(dtype), angles.sin().to(dtype)
