@@ -69,18 +69,24 @@ class Engine {
       const Gradients incoming = std::exchange(node.gradients, {});
       if (node.recompute != kNoNode) replay_checkpoint(tape_, node.recompute);
       results = node.rule->backward(tape_, node, incoming);
+      const bool handed_over = tape_.kernels().replayed == Kernels::Replayed::k2x;
+      if (node.checkpoint != kNoNode && handed_over) forget_saved(node);
       for (int i = 0; i < node.input_count; ++i) {
         if (!node.next[at(i)].valid()) results[at(i)].reset();
         if (results[at(i)]) fit(results[at(i)], node.inputs[at(i)]);
       }
     }
-    for (Value& saved : node.saved) saved.reset();
+    forget_saved(node);
     if (node.checkpoint != kNoNode) leave_checkpoint(tape_, node.checkpoint);
     for (int i = 0; i < node.input_count; ++i) {
       if (node.next[at(i)].valid()) deliver(node.next[at(i)], std::move(results[at(i)]));
     }
     tape_.layer = layer_before;
     tape_.module = module_before;
+  }
+
+  static void forget_saved(Node& node) {
+    for (Value& saved : node.saved) saved.reset();
   }
 
   // What the engine does to a gradient before it passes it on (validate_outputs).

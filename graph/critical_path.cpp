@@ -60,7 +60,8 @@ CriticalPath<InstanceId> longest_path(const Program& program, Orders orders) {
   for (std::uint32_t i = 0; i < durations.size(); ++i) {
     durations[i] = uncontended_time(program, InstanceId{i});
   }
-  return with_ids<InstanceId>(tidemark::longest_path(dependency_graph(program, orders, {}), durations));
+  return with_ids<InstanceId>(
+      tidemark::longest_path(dependency_graph(program, orders, {}), durations));
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ CriticalPath<OpId> critical_path(const StepGraph& graph, std::span<const SimTime
 // links.
 CriticalPath<InstanceId> critical_path(const Program& program);
 
-// The same with the order of the compute stream alone: transfers that do not wait for each other may
-// pass each other.
+// The same with the order of the compute stream alone: transfers that do not wait for each other
+// may pass each other.
 CriticalPath<InstanceId> dependency_path(const Program& program);
 
 // `later` begins when `earlier` has finished, for a reason that the program does not state.

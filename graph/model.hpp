@@ -62,6 +62,7 @@ struct Kernels {
   enum class Accumulate : std::uint8_t { kInplace, kOutOfPlace };
   enum class Mean : std::uint8_t { k2x, k113 };
   enum class AutocastAttention : std::uint8_t { k2x, k113 };
+  enum class Replayed : std::uint8_t { k2x, k113 };
   enum class ZeroGrad : std::uint8_t { kSetToNone, kKeep };
   enum class MasterGradients : std::uint8_t { kCopy, kDirect };
   enum class Fp32Matmul : std::uint8_t { kFp32, kTf32 };
@@ -79,6 +80,11 @@ struct Kernels {
   // on the list of functions whose operands are cast to 16 bits (aten/src/ATen/autocast_mode.cpp,
   // KERNEL_CUDA(scaled_dot_product_attention, lower_precision_fp)); 1.13 takes them as they come.
   AutocastAttention autocast_attention = AutocastAttention::k2x;
+  // What a non-reentrant checkpoint made again: from PyTorch 2.0 on it is handed to the node that
+  // waits for it and goes with the node's kernels (torch/utils/checkpoint.py, unpack_hook:
+  // holder.handles[gid] = None); 1.13 keeps it as any saved tensor, until the engine has also
+  // summed the node's gradients to the shapes of its inputs.
+  Replayed replayed = Replayed::k2x;
   ZeroGrad zero_grad = ZeroGrad::kSetToNone;
   // bf16-mixed: fp32 copies of the gradients for the master step, or kernels that read 16-bit
   // gradients and update the master weights directly (apex FusedAdam with master_weights).

@@ -169,7 +169,7 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
      .kind = kChoice,
      .preset = "2.x",
      .choices = kTorch,
-     .text = "sets accumulate, mean and autocast_attention as that version has them"},
+     .text = "sets accumulate, mean, autocast_attention and replayed as that version has them"},
     {.name = "accumulate",
      .kind = kChoice,
      .choices = kAccumulate,
@@ -183,6 +183,11 @@ constexpr auto kKernelsOptions = std::to_array<OptionSpec>({
      .choices = kTorch,
      .text = "flash under precision: autocast; 2.x casts its operands to 16 bits, 1.13 takes what "
              "rotary positions make of them, fp32; default: as torch"},
+    {.name = "replayed",
+     .kind = kChoice,
+     .choices = kTorch,
+     .text = "checkpoints without reentrant: what a replay made goes with the kernels that read it "
+             "(2.x), or once their results are summed to shape (1.13); default: as torch"},
     {.name = "zero_grad",
      .kind = kChoice,
      .preset = "set_to_none",

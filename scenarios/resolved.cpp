@@ -128,6 +128,7 @@ void write_training(Writer& writer, const TrainingConfig& training, const Kernel
   writer.choice("accumulate", kernels.accumulate);
   writer.choice("mean", kernels.mean);
   writer.choice("autocast_attention", kernels.autocast_attention);
+  writer.choice("replayed", kernels.replayed);
   writer.choice("zero_grad", kernels.zero_grad);
   writer.choice("master_gradients", kernels.master_gradients);
   writer.choice("fp32_matmul", kernels.fp32_matmul);

@@ -42,13 +42,15 @@ Kernels read_kernels(const Value& section, Diagnostics& diagnostics) {
   kernels.master_gradients = values.choice<Kernels::MasterGradients>("master_gradients");
   kernels.reduction_scratch = values.flag("reduction_scratch");
   kernels.fp32_matmul = values.choice<Kernels::Fp32Matmul>("fp32_matmul");
-  // The same order of choices in all four: 2.x, then 1.13.
+  // The same order of choices in all five: 2.x, then 1.13.
   const char* accumulate = values.has("accumulate") ? "accumulate" : "torch";
   const char* mean = values.has("mean") ? "mean" : "torch";
   kernels.accumulate = values.choice<Kernels::Accumulate>(accumulate);
   kernels.mean = values.choice<Kernels::Mean>(mean);
   const char* attention = values.has("autocast_attention") ? "autocast_attention" : "torch";
   kernels.autocast_attention = values.choice<Kernels::AutocastAttention>(attention);
+  const char* replayed = values.has("replayed") ? "replayed" : "torch";
+  kernels.replayed = values.choice<Kernels::Replayed>(replayed);
   return kernels;
 }
 

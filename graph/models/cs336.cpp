@@ -93,13 +93,10 @@ class Cs336 final : public Script {
     return mean_all(chosen);
   }
 
-  // The first operators of the hand-written loss take any type.
-  Value native_logits(const Value& logits) override { return logits; }
-
  private:
   Value project_by_einsum(const Value& x, const Value& w) {
-    const Value operand = low(x);
     const Value cast_weight = weight(w);
+    const Value operand = low(x);
     return einsum_project(operand, cast_weight);
   }
 
@@ -174,8 +171,8 @@ class Cs336 final : public Script {
   Value weigh(const Value& q, const Value& k, const Value& v, const Value& mask) {
     Value scores;
     {
-      const Value low_q = low(q);
       const Value low_k = low(k);
+      const Value low_q = low(q);
       scores = einsum_scores(low_q, low_k);
     }
     scores = div_scalar(scores);
@@ -184,8 +181,8 @@ class Cs336 final : public Script {
       scores = where(mask, scores, lowest);
     }
     const Value weights = softmax_by_hand(scores);
-    const Value low_weights = low(weights);
     const Value low_v = low(v);
+    const Value low_weights = low(weights);
     return einsum_context(low_weights, low_v);
   }
 

@@ -140,8 +140,8 @@ class Gpt final : public Script {
     Value context;
     {
       const Value folded = view(probabilities, Shape{b * heads, s, s});
-      const Value low_folded = low(folded);
       const Value low_v = low(v);
+      const Value low_folded = low(folded);
       context = bmm(low_folded, low_v);
     }
     probabilities.reset();

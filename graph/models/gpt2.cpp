@@ -133,25 +133,26 @@ class Gpt2 final : public Script {
   }
 
   Value low_matmul(const Value& a, const Value& b) {
-    const Value x = low(a);
     const Value y = low(b);
+    const Value x = low(a);
     return matmul(x, y);
   }
 
-  // addmm over flattened rows; the bias is cast first.
+  // addmm over flattened rows.
   Value conv1d(const Value& x, const Value& w, const Value& bias) {
-    const Value cast_bias = weight(bias);
-    const Value operand = low(x);
     const Value cast_weight = weight(w);
+    const Value operand = low(x);
+    const Value cast_bias = weight(bias);
     const std::int64_t rows = x.size(0) * x.size(1);
     const Value y = addmm(cast_bias, view(operand, Shape{rows, x.size(2)}), cast_weight);
     return view(y, Shape{x.size(0), x.size(1), w.size(1)});
   }
 
   // 0.5 x (1 + tanh(c (x + 0.044715 x^3))), each intermediate dropped when its one reader has run.
+  // Autocast computes pow in fp32.
   Value gelu_new(const Value& x) {
     const Value half = mul_scalar(x);
-    Value inner = power(x);
+    Value inner = power(high(x));
     inner = mul_scalar(inner);
     inner = add(x, inner);
     inner = mul_scalar(inner);

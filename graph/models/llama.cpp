@@ -204,8 +204,8 @@ class Llama final : public Script {
   }
 
   Value low_matmul(const Value& x, const Value& y) {
-    const Value a = low(x);
     const Value b = low(y);
+    const Value a = low(x);
     return matmul(a, b);
   }
 

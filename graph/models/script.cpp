@@ -36,14 +36,14 @@ Value Script::fused_attention(const Value& q, const Value& k, const Value& v) {
   if (!autocast() || input.kernels.autocast_attention == Kernels::AutocastAttention::k113) {
     return flash_attention(q, k, v);
   }
-  const Value low_q = low(q), low_k = low(k), low_v = low(v);
+  const Value low_v = low(v), low_k = low(k), low_q = low(q);
   return flash_attention(low_q, low_k, low_v);
 }
 
 Value Script::project(const Value& x, const Value& w, const Value& bias) {
-  const Value operand = low(x);
-  const Value cast_weight = weight(w);
   const Value cast_bias = weight(bias);
+  const Value cast_weight = weight(w);
+  const Value operand = low(x);
   return linear(operand, cast_weight, cast_bias);
 }
 
@@ -86,12 +86,15 @@ Value Script::run_blocks(Value x, const std::vector<Value>& constants) {
   return x;
 }
 
-// F.cross_entropy over all positions.
+// F.cross_entropy over all positions. Under autocast log_softmax keeps the type of 16-bit logits,
+// for it is called with that type (aten/src/ATen/native/LossNLL.cpp, cross_entropy_loss), but
+// nll_loss is on the list of functions that compute in fp32.
 Value Script::loss_of(const Value& logits, const Value& labels) {
   const std::int64_t rows = logits.shape().elements() / logits.size(-1);
   const Value flat_logits = view(logits, Shape{rows, logits.size(-1)});
   const Value flat_labels = reshape(labels, Shape{rows});
-  return cross_entropy(flat_logits, flat_labels);
+  const Value log_probabilities = high(log_softmax(flat_logits));
+  return nll_loss(log_probabilities, flat_labels);
 }
 
 Outcome Script::finish(Value logits, const Value& labels) {
@@ -99,8 +102,7 @@ Outcome Script::finish(Value logits, const Value& labels) {
   Outcome outcome;
   switch (input.kernels.loss) {
     case Kernels::Loss::kNative: {
-      const Value operand = native_logits(logits);
-      outcome.loss = loss_of(operand, labels);
+      outcome.loss = loss_of(logits, labels);
       break;
     }
     case Kernels::Loss::kFp32: {

@@ -54,11 +54,11 @@ class Script {
   virtual Value block(std::int64_t index, const Value& x, const std::vector<Value>& constants) = 0;
   // The loss over all positions of logits [b, s, vocab] and labels [b, s]: F.cross_entropy.
   virtual Value loss_of(const Value& logits, const Value& labels);
-  // The logits as Loss::kNative hands them to loss_of(): under autocast F.cross_entropy takes fp32.
-  virtual Value native_logits(const Value& logits) { return high(logits); }
 
   Value parameter(const Shape& shape, std::string_view name);
   bool autocast() const { return input.training.precision == Precision::kAutocast; }
+  // Autocast casts the operands of a function from the last to the first, as g++ evaluates
+  // arguments (aten/src/ATen/autocast_mode.h, WrapFunction_); scripts cast in that order.
   // Under autocast: the 16-bit copy of a parameter, made once and kept until the pass ends; else
   // itself.
   Value weight(const Value& parameter);

@@ -19,8 +19,9 @@ Work product_pair(WorkClass work, const Value& q, const Value& k, std::int64_t p
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-// dq, dk, dv like the operands, a row-dot buffer and a dq accumulator in fp32; with fewer KV heads
-// dk and dv expanded to all heads and then summed (flash_attn 2, csrc/flash_attn/flash_api.cpp).
+// dq, dk, dv like the operands in memory too, a row-dot buffer and a dq accumulator in fp32; with
+// fewer KV heads dk and dv expanded to all heads and then summed (flash_attn 2,
+// csrc/flash_attn/flash_api.cpp).
 Gradients flash_backward(Tape& tape, Node& node, const Gradients& g) {
   const Value& q = node.saved[0];
   const Value& k = node.saved[1];
@@ -29,7 +30,7 @@ Gradients flash_backward(Tape& tape, Node& node, const Gradients& g) {
   const std::int64_t rows = rounded_up(s, 128);
   const Work allocation = {.work = WorkClass::kNone};
   const auto like = [&](const Value& x) {
-    return tape.make(OpKind::kEmpty, {}, Layout(x.shape()), x.dtype(), allocation);
+    return tape.make(OpKind::kEmpty, {}, preserved(x.layout()), x.dtype(), allocation);
   };
   const Value dq = like(q);
   const Value dk = like(k);
@@ -70,7 +71,7 @@ Value flash_attention(const Value& q, const Value& k, const Value& v) {
   tape.reads(q);
   tape.reads(k);
   tape.reads(v);
-  Value out = tape.makes(Layout(q.shape()), q.dtype());
+  Value out = tape.makes(preserved(q.layout()), q.dtype());  // mha_fwd: empty_like(q)
   const Value lse =
       tape.makes(Layout(Shape{q.size(0), q.size(2), q.size(1)}), DType::kF32, "logsumexp");
   if (Node* node = tape.differentiate(kFlashRule, {&q, &k, &v}, {&out})) {

@@ -39,15 +39,17 @@ constexpr DerivativeRule kNllLossRule = {"nll_loss", nll_loss_backward};
 
 }  // namespace
 
-Value cross_entropy(const Value& logits, const Value& labels) {
+Value log_softmax(const Value& logits) {
   Tape& tape = logits.tape();
-  const Value log_probabilities = [&] {
-    Value y = tape.make(OpKind::kLogSoftmax, {&logits}, Layout(logits.shape()), logits.dtype(),
-                        work_of(logits.shape(), 5));
-    if (!row_fits(logits)) tape.reads_again(2 * bytes_of(logits));
-    if (Node* node = tape.differentiate(kLogSoftmaxRule, {&logits}, {&y})) tape.save(*node, y);
-    return y;
-  }();
+  Value y = tape.make(OpKind::kLogSoftmax, {&logits}, Layout(logits.shape()), logits.dtype(),
+                      work_of(logits.shape(), 5));
+  if (!row_fits(logits)) tape.reads_again(2 * bytes_of(logits));
+  if (Node* node = tape.differentiate(kLogSoftmaxRule, {&logits}, {&y})) tape.save(*node, y);
+  return y;
+}
+
+Value nll_loss(const Value& log_probabilities, const Value& labels) {
+  Tape& tape = log_probabilities.tape();
   tape.begin(OpKind::kNllLoss, log_probabilities.dtype(), {});
   tape.keeps(log_probabilities);
   tape.reads(labels);

@@ -79,7 +79,8 @@ Value fused_causal_softmax(const Value& x);
 Value flash_attention(const Value& q, const Value& k, const Value& v);  // [b, s, heads, head_dim]
 
 // loss.cpp
-Value cross_entropy(const Value& logits, const Value& labels);  // [n, vocab], [n]
+Value log_softmax(const Value& logits);                               // [n, vocab]
+Value nll_loss(const Value& log_probabilities, const Value& labels);  // [n, vocab], [n]
 
 // embedding.cpp
 Value embedding(const Value& table, const Value& ids);

@@ -1,5 +1,6 @@
 // torch.optim.AdamW (torch/optim/adamw.py): _single_tensor_adamw, _multi_tensor_adamw and the fused
-// kernel. Step counters are host tensors and take no device memory.
+// kernel. Step counters are host tensors and take no device memory; but the fused kernel's are on
+// the device, four bytes a parameter tensor, which are left out here.
 
 #include "graph/optimizers/optimizer.hpp"
 

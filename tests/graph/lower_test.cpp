@@ -58,9 +58,9 @@ std::vector<Variant> variants() {
       "gpt fp32", [](auto& i) { i.training.precision = Precision::kFp32; }, 66, 9, 16);
   with(
       "gpt autocast", [](auto& i) { i.training.precision = Precision::kAutocast; }, 38, 7, 16);
-  // 34 with one sequence; with more, the output turned back to [s, b, h] is a copy of its own.
+  // The result has the layout of the queries, so that turning it back to [s, b, h] copies nothing.
   with(
-      "gpt flash", [](auto& i) { i.kernels.attention = Kernels::Attention::kFlash; }, 36, 0, 16, 4);
+      "gpt flash", [](auto& i) { i.kernels.attention = Kernels::Attention::kFlash; }, 34, 0, 16, 4);
   with(
       "gpt with dropout masks in the tensor's dtype",
       [](auto& i) { i.kernels.dropout_mask = Kernels::DropoutMask::kDtype; }, 36, 6, 16);
@@ -73,13 +73,14 @@ std::vector<Variant> variants() {
         i.training.precision = Precision::kFp32;
       },
       114, 9, 16);
+  // 86: in fp32 instead of 16 bits what pow reads, tanh and 1 + tanh of 4 h elements a token.
   with(
       "gpt2 autocast",
       [&](auto& i) {
         hub(i);
         i.training.precision = Precision::kAutocast;
       },
-      62, 7, 16);
+      86, 7, 16);
   return all;
 }
 

@@ -64,7 +64,7 @@ std::vector<Value> linear_cross_entropy(Tape& tape, std::int64_t size) {
   const Value x = leaf(tape, {1, size, 4096});
   const Value labels = tape.initial({size}, DType::kI64, Category::kInputs, "labels");
   const Value logits = linear(x, leaf(tape, {128256, 4096}), {});
-  return {cross_entropy(view(logits, Shape{size, 128256}), labels)};
+  return {nll_loss(log_softmax(view(logits, Shape{size, 128256})), labels)};
 }
 
 // silu(a) * b of the halves of 8192 rows of 2 x `size`.

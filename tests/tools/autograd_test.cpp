@@ -58,18 +58,26 @@ scenarios::RunSpec run_of(const Row& row) {
   }
   if (architecture == "gpt") kernels.emplace_back("causal", "causal");
   if (architecture != "gpt2") kernels.emplace_back("attention", "attention");
+  Keys training = same_names({"micro_batch", "sequence", "micro_batches", "precision"});
+  // Of recordings that do not say, the rules are those of PyTorch 1.13.
+  std::string more = "autocast_attention: \"1.13\", replayed: \"1.13\"";
+  std::string early_stop = "false";
+  if (row.contains("replayed")) {
+    training.emplace_back("optimizer", "optimizer");
+    more = "autocast_attention: \"" + row.at("autocast_attention") + "\", replayed: \"" +
+           row.at("replayed") + "\"";
+    early_stop = row.at("checkpoint_early_stop");
+  }
   std::string text =
-      "name: autograd\n" + section("model", row, model) +
-      section("training", row,
-              same_names({"micro_batch", "sequence", "micro_batches", "precision"})) +
-      // Recorded with PyTorch 1.13, which has no casts for fused attention.
-      section("kernels", row, kernels, "autocast_attention: \"1.13\"") +
+      "name: autograd\n" + section("model", row, model) + section("training", row, training) +
+      section("kernels", row, kernels, more) +
       "hardware: {base: h200, hbm: {capacity: 1 TB}, runtime: {context: 0 B, workspace: 0 B}}\n"
       "strategies: [{name: only}]\n";
   if (row.at("checkpoint_n") != "0") {
     text += "checkpoint: {policy: every-n, n: " + row.at("checkpoint_n") +
-            (row.at("checkpoint_reentrant") == "true" ? ", reentrant: true}\n"
-                                                      : ", reentrant: false, early_stop: false}\n");
+            (row.at("checkpoint_reentrant") == "true"
+                 ? ", reentrant: true}\n"
+                 : ", reentrant: false, early_stop: " + early_stop + "}\n");
   }
   const auto source =
       std::make_shared<const scenarios::Source>(scenarios::Source{row.at("name"), std::move(text)});
@@ -123,6 +131,13 @@ const std::vector<Exception> kExceptions = {
     {"llama3-8b-pure-s8192-ck4", "first_step_peak", 100247396616 - 101119811848},
     {"llama3-8b-pure-s4096-ck1-native", "first_step_peak", 66343543042 - 68491026690},
     {"llama-1b-pure-s8192-ck1", "first_step_peak", 31206117512 - 32179196040},
+    // Recorded with pow in 16 bits, which autocast computes in fp32 (drawn_2_6.csv has it so). Of
+    // 2 x 16 x 256 elements each block then saves, in fp32 instead of 16 bits, what pow reads, tanh
+    // and 1 + tanh: 6 bytes an element more, two blocks; and its peak is backward's.
+    {"gpt2hf-tiny-autocast", "saved_per_layer", 6 * 8192},
+    {"gpt2hf-tiny-autocast", "live_after_forward", 2 * 6 * 8192},
+    {"gpt2hf-tiny-autocast", "peak_forward", 2 * 6 * 8192},
+    {"gpt2hf-tiny-autocast", "peak_backward", 2 * 6 * 8192},
 };
 
 std::int64_t allowed_difference(const std::string& row, const std::string& column) {
@@ -132,9 +147,11 @@ std::int64_t allowed_difference(const std::string& row, const std::string& colum
   return 0;
 }
 
-// Tidemark names operators that the recording PyTorch lacks; there they are allocations.
-bool recalled(const std::string& op) {
-  return op.rfind("flash", 0) == 0 || op.rfind("fused", 0) == 0 || op.rfind("_fused", 0) == 0;
+// Tidemark names operators that the recording PyTorch lacks; there they are allocations. Of flash
+// attention's backward it is the other way around: Tidemark's peak may be at an allocation inside.
+bool recalled(const std::string& op, const std::string& recorded) {
+  return recorded == "_scaled_dot_product_flash_attention_backward" || op.rfind("flash", 0) == 0 ||
+         op.rfind("fused", 0) == 0 || op.rfind("_fused", 0) == 0;
 }
 
 // Everything that differs in a row, a line each.
@@ -149,14 +166,17 @@ std::string differences_of(const Row& row) {
                      std::to_string(expected) + " (" + std::to_string(bytes - expected) + ")\n";
     }
   }
+  // With another peak of backward the step's may be another one.
+  if (allowed_difference(row.at("name"), "peak_backward") != 0) return differences;
   const tools::Peak& peak = report.tier(Tier::kHbm).peak_moment;
   const std::string phase(name_of(peak.phase));
   if (phase != row.at("peak_phase")) {
     differences += "peak in " + phase + ", autograd in " + row.at("peak_phase") + "\n";
   }
   const std::string part = phase == "recompute" ? "backward" : phase;
-  if (!recalled(peak.op) && peak.op != row.at("peak_" + part + "_op")) {
-    differences += "peak at " + peak.op + ", autograd at " + row.at("peak_" + part + "_op") + "\n";
+  const std::string& recorded_op = row.at("peak_" + part + "_op");
+  if (!recalled(peak.op, recorded_op) && peak.op != recorded_op) {
+    differences += "peak at " + peak.op + ", autograd at " + recorded_op + "\n";
   }
   return differences;
 }
@@ -179,5 +199,12 @@ TEST_CASE("every published configuration allocates what autograd allocates, to t
 TEST_CASE("two hundred drawn configurations allocate what autograd allocates, to the byte") {
   const std::vector<Row> rows = read_rows("drawn.csv");
   REQUIRE(rows.size() == 200);
+  for (const Row& row : rows) check_row(row);
+}
+
+// The framework's own autocast, sums in place, checkpoints, fused attention and optimizers.
+TEST_CASE("what PyTorch 2.6 allocates in drawn configurations is what Tidemark says, to the byte") {
+  const std::vector<Row> rows = read_rows("drawn_2_6.csv");
+  REQUIRE(rows.size() == 80);
   for (const Row& row : rows) check_row(row);
 }

@@ -4,8 +4,8 @@
 usage: client.py CONFIG.json|-        prints one JSON result (a list for a list)
        client.py --ops CONFIG.json    prints the second step op by op
 
-Needs Debian's python3-torch (1.13) and nothing else; runs on the meta device, so that sizes cost
-neither memory nor time. README.md says what a configuration looks like.
+Needs Debian's python3-torch (README.md: what else on 2.x); no tensor has memory, so that sizes cost
+neither memory nor time. config.py says what a configuration looks like.
 """
 import json
 import sys

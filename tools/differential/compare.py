@@ -1,9 +1,12 @@
 """Two results side by side: every quantity that differs."""
 
+FLASH_BACKWARD = "_scaled_dot_product_flash_attention_backward"
 # Operators written from their description have names of their own in Tidemark.
 RECALLED = {
-    "flash_attention": {"empty", "empty_like"},
-    "flash_attention_backward": {"empty", "empty_like", "sum"},
+    "flash_attention": {"empty", "empty_like", "_scaled_dot_product_flash_attention"},
+    "flash_attention_backward": {"empty", "empty_like", "sum", FLASH_BACKWARD},
+    "empty": {FLASH_BACKWARD},  # what the kernel's workspace is made of
+    "sum": {FLASH_BACKWARD},
     "fused_rms_norm": {"empty", "empty_like"},
     "fused_rms_norm_backward": {"empty_like"},
     "fused_softmax": {"_softmax"},

@@ -1,6 +1,8 @@
 """A configuration in Tidemark's own words, as a scenario's sections write it."""
 from dataclasses import dataclass
 
+import framework
+
 
 class Unknown(Exception):
     """A key or value that this client does not know."""
@@ -35,6 +37,7 @@ class Config:
     accumulate: str
     mean: str
     autocast_attention: str
+    replayed: str
     keep_gradients: bool
     checkpoint_every: int
     reentrant: bool
@@ -54,6 +57,7 @@ CHOICES = {
     "accumulate": ("inplace", "out_of_place"),
     "mean": ("2.x", "1.13"),
     "autocast_attention": ("2.x", "1.13"),
+    "replayed": ("2.x", "1.13"),
 }
 
 
@@ -94,6 +98,7 @@ def parse(document):
                                "out_of_place" if torch_version == "1.13" else "inplace"),
         mean=str(kernels.pop("mean", torch_version)),
         autocast_attention=str(kernels.pop("autocast_attention", torch_version)),
+        replayed=str(kernels.pop("replayed", torch_version)),
         keep_gradients=kernels.pop("zero_grad", "set_to_none") == "keep",
         checkpoint_every=_every(checkpoint),
         reentrant=checkpoint.pop("reentrant", True),
@@ -105,6 +110,10 @@ def parse(document):
             raise Unknown(f"unknown keys in {section}: {', '.join(sorted(rest))}")
     if config.architecture in ("gpt2", "cs336") and config.attention != "eager":
         raise Unknown(f"{config.architecture} has eager attention only")
+    handed_over = config.replayed == "2.x"
+    if handed_over != config.early_stop and not (config.reentrant or framework.LATER):
+        raise Unknown("on PyTorch 1.13 replays that stop early hand over what they make, others do "
+                      "not: early_stop and replayed go together")
     for key, known in CHOICES.items():
         if getattr(config, key) not in known:
             raise Unknown(f"{key}: {getattr(config, key)!r} is none of {', '.join(known)}")

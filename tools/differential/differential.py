@@ -7,11 +7,13 @@ usage: differential.py --tidemark BUILD/tidemark [--seed N] [--count N] [--archi
        differential.py --record FILE [--seed N] [--count N]
            writes autograd's own results for these seeds (tests/data/autograd/drawn.csv)
 
-Needs Debian's python3-torch.
+Needs Debian's python3-torch; README.md says what it takes on 2.x.
 """
 import argparse
 import csv
 import sys
+
+import torch
 
 import compare
 import config
@@ -83,7 +85,7 @@ def main():
             writer = csv.DictWriter(file, rows.COLUMNS, lineterminator="\n")
             writer.writeheader()
             for seed, document in zip(seeds, drawn):
-                writer.writerow(rows.row(f"seed-{seed}", "own client", document,
+                writer.writerow(rows.row(f"seed-{seed}", f"PyTorch {torch.__version__}", document,
                                          measure.measure(config.parse(document))))
         return 0
     failures = 0

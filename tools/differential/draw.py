@@ -52,7 +52,7 @@ def draw(seed, architectures):
     elif architecture in ("gpt", "gpt2"):
         model["dropout"] = dropout
     training = {"micro_batch": size["micro_batch"], "sequence": sequence,
-                "micro_batches": rng.choice([1, 1, 1, 2, 3]), "precision": rng.choice(PRECISIONS)}
+                "micro_batches": rng.choice([1, 1, 1, 2, 3]), "precision": rng.choice(PRECISIONS), "optimizer": "adamw"}
     kernels = {key: rng.choice(values) for key, values in options(architecture).items()}
     every = rng.choice([0, 0, 1, 2, 3])
     checkpoint = {"policy": "none", "reentrant": rng.choice([True, False])}
@@ -60,10 +60,12 @@ def draw(seed, architectures):
         checkpoint.update(policy="every-n", n=every)
     if not checkpoint["reentrant"]:
         checkpoint["early_stop"] = rng.choice([True, False])
+    kernels["replayed"] = "2.x" if checkpoint.get("early_stop") else "1.13"
     return {"model": model, "training": training, "kernels": kernels, "checkpoint": checkpoint}
 
 
-LATER_RULES = {"accumulate": "inplace", "mean": "2.x", "autocast_attention": "2.x"}
+LATER_RULES = {"accumulate": "inplace", "mean": "2.x", "autocast_attention": "2.x",
+               "replayed": "2.x"}
 
 
 def for_later(seed, document):
@@ -73,6 +75,10 @@ def for_later(seed, document):
     kernels.update({key: rule for key, rule in LATER_RULES.items() if key in kernels})
     if kernels["optimizer"] == "foreach":
         kernels["optimizer"] = "foreach2x"
+    optimizer = rng.choice(["adamw", "adamw", "sgd", "sgd-momentum"])
+    document["training"]["optimizer"] = optimizer
+    if optimizer != "adamw" and kernels["optimizer"] == "fused":
+        kernels["optimizer"] = "single"  # the fused kernel that is held is AdamW's
     if kernels.get("attention") == "flash":
         if document["training"]["precision"] == "fp32":
             kernels["attention"] = "eager"  # flash attention takes 16 bits

@@ -18,6 +18,7 @@ class Holder:
 def checkpoint(function, *args):
     places = []  # weak references to what stands for each saved tensor, in order
     caught = weakref.WeakKeyDictionary()
+    replayed = False
 
     def pack(_):
         holder = Holder()
@@ -47,9 +48,11 @@ def checkpoint(function, *args):
                 raise
 
     def unpack(holder):
-        if len(caught) == 0:
+        nonlocal replayed
+        if not replayed:
+            replayed = True
             replay()
-        return caught[holder]
+        return caught.pop(holder)  # handed over: it goes with the node's kernels
 
     with saved_tensors_hooks(pack, unpack):
         return function(*args)

@@ -26,7 +26,7 @@ def check(config):
     if not LATER:
         return
     for key, rules in (("accumulate", ("inplace",)), ("mean", ("2.x",)),
-                       ("autocast_attention", ("2.x",)),
+                       ("autocast_attention", ("2.x",)), ("replayed", ("2.x",)),
                        ("optimizer_kernel", ("single", "foreach2x", "fused"))):
         if getattr(config, key) not in rules:
             raise Unsupported(f"PyTorch {torch.__version__} has no {key}: {getattr(config, key)}")

@@ -165,12 +165,18 @@ class Lifetimes:
         known = self._watched.get(key) or self._lasting.get(key)
         if known:
             return key, known[1], False
-        storage = Storage(untyped.nbytes(), len(self.ops), self.phase, self.place, self._replay,
+        size = 0 if self._counts_steps(tensor) else untyped.nbytes()
+        storage = Storage(size, len(self.ops), self.phase, self.place, self._replay,
                           str(tensor.dtype).split(".")[1], tuple(tensor.shape), op)
         self._watched[key] = (StorageWeakRef(untyped), storage)
         self.storages.append(storage)
         self.live += storage.size
         return key, storage, True
+
+    def _counts_steps(self, tensor):
+        """The fused optimizer of later versions keeps its step counts on the device, four bytes a
+        parameter; Tidemark leaves them out."""
+        return framework.LATER and self.phase == "optimizer" and tensor.dim() == 0
 
     def _bury(self, pool):
         for key in [key for key, (weak, _) in pool.items() if weak.expired()]:

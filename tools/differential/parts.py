@@ -13,7 +13,7 @@ STATISTICS_BLOCK = 128  # rows that the flash backward pads its row buffers to
 
 class Precision:
     """Casts that 1.13 has no autocast for on the meta device; later versions cast by
-    themselves within `context`. Under autocast matmul-like operators run in bf16 on cached casts of the weights,
+    themselves within `context`, from a function's last operand to its first. Under autocast matmul-like operators run in bf16 on cached casts of the weights,
     norms, softmax and loss in fp32, everything else by type promotion (PyTorch's autocast
     operator lists)."""
 
@@ -44,6 +44,12 @@ class Precision:
         return x.to(torch.float32) if self.by_hand else x
 
 
+def in_order(low, a, b, product):
+    """product(a, b) with autocast's casts: the last operand's is the first."""
+    b = low(b)
+    return product(low(a), b)
+
+
 class Part(nn.Module):
     def __init__(self, precision):
         super().__init__()
@@ -61,7 +67,8 @@ class Linear(Part):
 
     def forward(self, x):
         cast = self.precision
-        return F.linear(cast.low(x), cast.weight(self.weight), cast.weight(self.bias))
+        bias, weight = cast.weight(self.bias), cast.weight(self.weight)
+        return F.linear(cast.low(x), weight, bias)
 
 
 class Table(Part):
@@ -85,8 +92,10 @@ class Conv1d(Part):
 
     def forward(self, x):
         cast = self.precision
-        flat = torch.addmm(cast.weight(self.bias), cast.low(x).view(-1, x.size(-1)),
-                           cast.weight(self.weight))
+        weight = cast.weight(self.weight)
+        low = cast.low(x).view(-1, x.size(-1))
+        flat = torch.addmm(cast.weight(self.bias), low, weight)
+        del low
         return flat.view(*x.shape[:-1], self.weight.size(1))
 
 
@@ -206,7 +215,7 @@ class FlashAttention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, q, k, v):
-        result = _like(q)
+        result = torch.empty_like(q)
         batch, rows, heads, _ = q.shape
         logsumexp = torch.empty(batch, heads, rows, device=framework.DEVICE, dtype=torch.float32)
         ctx.save_for_backward(q, k, v, result, logsumexp)
@@ -214,9 +223,9 @@ class FlashAttention(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        q, k, v, _, _ = ctx.saved_tensors
+        q, k, v, result, logsumexp = ctx.saved_tensors  # held until the end
         batch, rows, heads, width = q.shape
-        dq, dk, dv = (_like(t) for t in (q, k, v))
+        dq, dk, dv = (torch.empty_like(t) for t in (q, k, v))
         padded = -(-rows // STATISTICS_BLOCK) * STATISTICS_BLOCK
         row_dots = torch.empty(batch, heads, padded, device=framework.DEVICE, dtype=torch.float32)
         accumulator = torch.empty(batch, padded, heads, width, device=framework.DEVICE, dtype=torch.float32)
@@ -229,7 +238,3 @@ class FlashAttention(torch.autograd.Function):
             del wide_k, wide_v
         del row_dots, accumulator
         return dq, dk, dv
-
-
-def _like(tensor):
-    return torch.empty_like(tensor, memory_format=torch.contiguous_format)

@@ -79,7 +79,7 @@ class Network(nn.Module):
         kind = self.config.loss
         with self.watch.at("loss"):
             if kind == "native":
-                loss = self.cross_entropy(self.native(logits), labels)
+                loss = self.cross_entropy(logits, labels)
             elif kind == "fp32":
                 loss = self.cross_entropy(logits.float(), labels)
             else:
@@ -89,9 +89,9 @@ class Network(nn.Module):
         self.precision.forget()
         return loss, (logits if self.config.keep_logits else None)
 
-    def native(self, logits):
-        """Autocast computes cross-entropy in fp32."""
-        return self.precision.high(logits)
-
     def cross_entropy(self, logits, labels):
-        return F.cross_entropy(logits.view(-1, logits.size(-1)), labels.reshape(-1))
+        """F.cross_entropy. Autocast computes nll_loss in fp32, log_softmax as the logits are."""
+        logits, labels = logits.view(-1, logits.size(-1)), labels.reshape(-1)
+        if not self.precision.by_hand:
+            return F.cross_entropy(logits, labels)
+        return F.nll_loss(self.precision.high(F.log_softmax(logits, -1)), labels)

@@ -20,7 +20,8 @@ class Einsum(parts.Part):
 
     def forward(self, x):
         cast = self.precision
-        return torch.einsum("bsi,oi->bso", cast.low(x), cast.weight(self.weight))
+        weight = cast.weight(self.weight)
+        return torch.einsum("bsi,oi->bso", cast.low(x), weight)
 
 
 class Norm(parts.Part):
@@ -120,11 +121,14 @@ class Block(nn.Module):
 
     def weigh(self, q, k, v, mask):
         low, high = self.precision.low, self.precision.high
-        scores = torch.einsum("bhqd,bhkd->bhqk", low(q), low(k)) / math.sqrt(q.size(-1))
+        scores = parts.in_order(low, q, k,
+                                lambda a, b: torch.einsum("bhqd,bhkd->bhqk", a, b))
+        scores = scores / math.sqrt(q.size(-1))
         scores = torch.where(mask, scores, torch.full([], float("-inf"), dtype=scores.dtype,
                                                       device=framework.DEVICE))
         weights = softmax(scores, high)
-        return torch.einsum("bhqk,bhkd->bhqd", low(weights), low(v))
+        return parts.in_order(low, weights, v,
+                              lambda a, b: torch.einsum("bhqk,bhkd->bhqd", a, b))
 
 
 def row_max(x):
@@ -177,9 +181,6 @@ class Cs336(Network):
         with self.watch.at("head"):
             x = self.final_norm(x)
             return self.head(x)
-
-    def native(self, logits):
-        return logits  # subtraction and max, the first operators, take any type under autocast
 
     def cross_entropy(self, logits, labels):
         surprise = -log_softmax(logits, self.precision.high)

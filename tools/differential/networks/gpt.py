@@ -55,7 +55,7 @@ class Block(nn.Module):
         weights = self.dropout(self.softmax(self.scores(q, k)))
         flat = weights.view(b * c.heads, s, s)
         del weights
-        context = torch.bmm(self.precision.low(flat), self.precision.low(v))
+        context = parts.in_order(self.precision.low, flat, v, torch.bmm)
         del flat, q, k, v
         context = context.view(b, c.heads, s, c.head_dim).permute(2, 0, 1, 3).contiguous()
         return context.view(x.shape)

@@ -31,14 +31,14 @@ class Block(nn.Module):
         y = self.norm_1(x)  # held until the second norm
         q, k, v = self.qkv(y).split(h, dim=2)
         q, k, v = (t.view(b, s, c.heads, c.head_dim).permute(0, 2, 1, 3) for t in (q, k, v))
-        weights = torch.matmul(low(q), low(k.transpose(-1, -2)))
+        weights = parts.in_order(low, q, k.transpose(-1, -2), torch.matmul)
         weights = weights / math.sqrt(c.head_dim)
         floor = torch.full([], torch.finfo(weights.dtype).min, dtype=weights.dtype, device=framework.DEVICE)
         weights = torch.where(self.mask[:, :, :s, :s], weights, floor)
         weights = F.softmax(self.precision.high(weights), dim=-1)
         weights = weights.type(v.dtype)
         weights = self.dropout(weights)
-        context = torch.matmul(low(weights), low(v))
+        context = parts.in_order(low, weights, v, torch.matmul)
         del weights, q, k, v
         context = context.permute(0, 2, 1, 3).contiguous().view(b, s, h)
         context = self.out(context)
@@ -47,15 +47,16 @@ class Block(nn.Module):
         del context
         y = self.norm_2(x)
         y = self.mlp_in(y)
-        y = gelu(y)
+        y = gelu(y, self.precision.high)
         y = self.mlp_out(y)
         y = self.dropout(y)
         return x + y
 
 
-def gelu(x):
+def gelu(x, high):
+    """Autocast computes pow in fp32."""
     return 0.5 * x * (1.0 + torch.tanh(
-        math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
+        math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(high(x), 3.0))))
 
 
 class Gpt2(Network):

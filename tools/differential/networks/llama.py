@@ -42,10 +42,11 @@ class Block(nn.Module):
         else:
             k = self.to_all_heads(k)
             v = self.to_all_heads(v)
-            weights = torch.matmul(low(q), low(k.transpose(2, 3))) * (1.0 / math.sqrt(c.head_dim))
+            weights = parts.in_order(low, q, k.transpose(2, 3), torch.matmul)
+            weights = weights * (1.0 / math.sqrt(c.head_dim))
             weights = weights + mask
             weights = F.softmax(weights, dim=-1, dtype=torch.float32).to(q.dtype)
-            context = torch.matmul(low(weights), low(v))
+            context = parts.in_order(low, weights, v, torch.matmul)
             context = context.transpose(1, 2).contiguous()
         context = self.out(context.reshape(b, s, -1))
         x = x + context
@@ -57,7 +58,7 @@ class Block(nn.Module):
         """2.x has fused attention on autocast's list of casts to 16 bits, 1.13 has not: it takes
         q and k as the rotary positions made them, in fp32 (autocast_mode.cpp)."""
         if self.c.autocast_attention == "2.x":
-            qkv = [self.precision.low(t) for t in qkv]
+            qkv = [self.precision.low(t) for t in reversed(qkv)][::-1]
         return parts.flash_attention(*qkv)
 
     def to_all_heads(self, x):

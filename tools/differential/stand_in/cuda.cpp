@@ -7,15 +7,17 @@
 //
 // Loaded by load.py into the interpreter, once.
 
-#include <ATen/core/dispatch/Dispatcher.h>
+// clang-format off: PyTorch's headers want this order.
+#include <torch/library.h>
 #include <ATen/SDPBackend.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/library.h>
+// clang-format on
 
 #include <string>
 #include <unordered_map>
@@ -98,9 +100,8 @@ class Call {
     if (value.isOptionalTensorList()) {
       c10::List<std::optional<at::Tensor>> twins;
       for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
-        twins.push_back(tensor.has_value()
-                            ? std::optional<at::Tensor>(to_meta(*tensor).toTensor())
-                            : std::nullopt);
+        twins.push_back(tensor.has_value() ? std::optional<at::Tensor>(to_meta(*tensor).toTensor())
+                                           : std::nullopt);
       }
       return twins;
     }
