@@ -5,7 +5,7 @@ FLASH_BACKWARD = "_scaled_dot_product_flash_attention_backward"
 RECALLED = {
     "flash_attention": {"empty", "empty_like", "_scaled_dot_product_flash_attention"},
     "flash_attention_backward": {"empty", "empty_like", "sum", FLASH_BACKWARD},
-    "empty": {FLASH_BACKWARD},  # what the kernel's workspace is made of
+    "empty": {FLASH_BACKWARD, "empty_like"},  # what its workspace is made of; one name for both
     "sum": {FLASH_BACKWARD},
     "fused_rms_norm": {"empty", "empty_like"},
     "fused_rms_norm_backward": {"empty_like"},
