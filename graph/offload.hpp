@@ -2,7 +2,9 @@
 // What leaves the GPU and how it moves, as plain data.
 
 #include <cstdint>
+#include <vector>
 
+#include "graph/ids.hpp"
 #include "graph/transport.hpp"
 #include "hardware/units.hpp"
 
@@ -11,12 +13,13 @@ namespace tidemark {
 // Tensors that forward saves for backward, and their way out of HBM and back.
 struct ActivationOffload {
   enum class To : std::uint8_t { kGpu, kHost, kSsd };
-  enum class Which : std::uint8_t { kSaved, kBlockInputs, kModules };
+  enum class Which : std::uint8_t { kSaved, kBlockInputs, kModules, kNamed };
   enum class When : std::uint8_t { kAlways, kFitsInWindow };
 
   To to = To::kGpu;
   Which which = Which::kSaved;
-  std::uint32_t modules = 0;  // which = kModules: bit m for Module m, of the ops that save
+  std::uint32_t modules = 0;    // which = kModules: bit m for Module m, of the ops that save
+  std::vector<TensorId> named;  // which = kNamed: of the step that is planned; for planners
   Bytes larger_than = Bytes(std::int64_t{1} << 20);
   std::int64_t keep_last = 1;  // blocks that keep theirs; with one or more, head and loss do too
   std::int64_t prefetch = 1;   // visits ahead in backward (graph/offload/visits.hpp)

@@ -19,6 +19,11 @@ bool moves_parameters(const RunSpec& run) {
   return run.offload.parameters.to != ParameterOffload::To::kGpu;
 }
 
+bool policy_moves_to_ssd(const RunSpec& run) {
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  return policy != nullptr && policy->moves == Policy::Moves::kBySearch;
+}
+
 bool moves_anything(const RunSpec& run) {
   return run.offload.moves_states() || run.offload.moves_gradients() || moves_parameters(run) ||
          run.offload.activations.to != ActivationOffload::To::kGpu || policy_moves_activations(run);
@@ -92,8 +97,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"ssd_path",
      [](const RunSpec& r) {
        return r.offload.transport.ssd_path == Transport::SsdPath::kDirect &&
-              r.offload.activations.to != ActivationOffload::To::kSsd &&
-              !policy_moves_activations(r) && r.offload.parameters.to != ParameterOffload::To::kSsd;
+              r.offload.activations.to != ActivationOffload::To::kSsd && !policy_moves_to_ssd(r) &&
+              r.offload.parameters.to != ParameterOffload::To::kSsd;
      },
      "ssd_path: neither activations nor parameters are on the SSD",
      "activations: ssd, or parameters: ssd"},
@@ -141,7 +146,7 @@ constexpr auto kRows = std::to_array<Row>({
 
 bool policy_moves_activations(const RunSpec& run) {
   const Policy* policy = find_policy(run.checkpoint_policy);
-  return policy != nullptr && policy->moves;
+  return policy != nullptr && moves_activations(*policy, run.checkpoint_options);
 }
 
 void check_offload(const RunSpec& run, const Value& tree, Diagnostics& diagnostics) {

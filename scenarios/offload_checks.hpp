@@ -6,7 +6,7 @@
 
 namespace tidemark::scenarios {
 
-// The checkpoint policy chooses which activations move, by simulation.
+// The checkpoint policy chooses which activations move.
 bool policy_moves_activations(const RunSpec& run);
 
 // Refuses keys of `offload` that say nothing, or contradict others; `tree` is the run's, for the

@@ -30,7 +30,9 @@ class Placer {
   const Policy* policy_;
   FoundPlan best_plan(const scenarios::RunSpec& run) const;
 
-  Planner planner_;
+  Planner planner_;  // moves nothing
+  std::optional<remat::Moves> moves_;
+  std::optional<Planner> mover_;  // moves some of them
   std::vector<std::pair<std::string, Planner>> rivals_;
   double setup_seconds_ = 0;
 };

@@ -10,7 +10,6 @@
 namespace tidemark::tools {
 namespace {
 
-constexpr int kMostSimulations = 15;
 constexpr std::int64_t kSteps = 16384;  // the search ends at this share of the range of budgets
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -33,13 +32,13 @@ class Search {
     note_.budget = budget_of(run);
   }
 
-  void find() {
+  void find(int most_tried) {
     const std::int64_t everything = remat::referee(problem_, remat::keep_everything(problem_)).peak;
     low_ = remat::needs_at_least(problem_).bytes - 1;
     high_ = everything + 1;
     const std::int64_t least_step = std::max<std::int64_t>((high_ - low_) / kSteps, 1);
     std::int64_t proxy = everything;
-    while (note_.simulations < kMostSimulations && high_ - low_ > least_step) {
+    while (note_.simulations < most_tried && high_ - low_ > least_step) {
       const std::optional<std::int64_t> next = attempt(proxy);
       if (next && *next > low_ && *next < high_) {
         proxy = *next;
@@ -53,7 +52,8 @@ class Search {
 
   FoundPlan found() && {
     note_.planning_seconds = seconds_;
-    return {found_ ? *std::move(found_) : remat::keep_everything(problem_), time_, note_};
+    if (!found_) found_ = Placement{remat::keep_everything(problem_)};
+    return {std::move(found_->sequence), std::move(found_->moved), time_, note_};
   }
 
  private:
@@ -66,23 +66,30 @@ class Search {
       low_ = proxy;
       return std::nullopt;
     }
-    const auto same = std::ranges::find(played_, placement->sequence, &Played::sequence);
+    const auto same = std::ranges::find_if(played_, [&](const Played& other) {
+      return other.sequence == placement->sequence && other.moved == placement->moved;
+    });
     if (same != played_.end()) {
       (same->peak <= note_.budget ? low_ : high_) = proxy;
       return std::nullopt;
     }
-    const Steps steps = steps_of(base_, run_, placement->sequence, nullptr);
+    const Steps steps = steps_of(base_, run_, placement->sequence, nullptr, placement->moved);
     const auto [peak, host, ssd, time, room] = try_out(run_, steps);
     ++note_.simulations;
-    played_.push_back({placement->sequence, peak});
+    played_.push_back({placement->sequence, placement->moved, peak});
     const remat::Verdict verdict = remat::referee(problem_, placement->sequence);
-    const std::int64_t next = verdict.peak + (note_.budget - peak).count;
+    const std::int64_t proxy_peak =
+        placement->moved.empty()
+            ? verdict.peak
+            : remat::peak_with_moves(problem_, placement->sequence, placement->moved);
+    const std::int64_t next = proxy_peak + (note_.budget - peak).count;
+    const bool costs_nothing = verdict.recompute_time == 0 && placement->moved.empty();
     const bool met = peak <= note_.budget;
-    offer(*std::move(placement), proxy, verdict, peak, time);
+    if (room || placement->moved.empty()) offer(*std::move(placement), proxy, verdict, peak, time);
     if (met) {
       low_ = proxy;
       // A plan for what the budget leaves was offered just now.
-      done_ = next <= proxy || verdict.recompute_time == 0;
+      done_ = next <= proxy || costs_nothing;
       return next;
     }
     high_ = proxy;
@@ -93,7 +100,6 @@ class Search {
              SimTime time) {
     const bool met = peak <= note_.budget;
     if (found_ && !comes_before(met, peak, time, note_, time_)) return;
-    found_ = std::move(placement.sequence);
     time_ = time;
     note_.peak = peak;
     note_.proxy = Bytes(proxy);
@@ -102,10 +108,12 @@ class Search {
     note_.recompute = SimTime(verdict.recompute_time);
     note_.bound.reset();
     if (placement.bound) note_.bound = SimTime(*placement.bound);
+    found_ = std::move(placement);
   }
 
   struct Played {
     remat::Sequence sequence;
+    std::vector<remat::TensorIndex> moved;
     Bytes peak;
   };
 
@@ -114,7 +122,7 @@ class Search {
   const Planner& planner_;
   const scenarios::RunSpec& run_;
   PlacementNote note_;
-  std::optional<remat::Sequence> found_;
+  std::optional<Placement> found_;
   SimTime time_{};
   std::vector<Played> played_;
   std::int64_t low_ = 0, high_ = 0;  // proxies: fits or has no plan; does not fit
@@ -133,10 +141,10 @@ bool is_better(const FoundPlan& plan, const FoundPlan& than) {
   return comes_before(plan.note.met, plan.note.peak, plan.time, than.note, than.time);
 }
 
-FoundPlan find_plan(const PlanningBase& base, const Planner& planner,
-                    const scenarios::RunSpec& run) {
+FoundPlan find_plan(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run,
+                    int most_tried) {
   Search search(base, planner, run);
-  search.find();
+  search.find(most_tried);
   return std::move(search).found();
 }
 

@@ -18,14 +18,17 @@ Bytes budget_of(const scenarios::RunSpec& run);
 
 struct FoundPlan {
   remat::Sequence sequence;
-  SimTime time{};      // of the steady step
-  PlacementNote note;  // times of one pass
+  std::vector<remat::TensorIndex> moved;  // of the problem, to the host
+  SimTime time{};                         // of the steady step
+  PlacementNote note;                     // times of one pass
 };
 
 // What is within the budget comes first, then what is faster; of what is not, what needs less.
 bool is_better(const FoundPlan& plan, const FoundPlan& than);
 
-FoundPlan find_plan(const PlanningBase& base, const Planner& planner,
-                    const scenarios::RunSpec& run);
+inline constexpr int kMostPlansTried = 15;
+
+FoundPlan find_plan(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run,
+                    int most_tried = kMostPlansTried);
 
 }  // namespace tidemark::tools

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "graph/op_time.hpp"
-#include "graph/plan.hpp"
 #include "graph/remat/rematerialise.hpp"
 #include "hardware/ensure.hpp"
 #include "sim/allocators/table.hpp"
@@ -24,11 +23,21 @@ std::shared_ptr<const PlanningBase> planning_base(const scenarios::RunSpec& run)
 }
 
 Steps steps_of(const PlanningBase& base, const scenarios::RunSpec& run,
-               const remat::Sequence& sequence, std::shared_ptr<const PlacementNote> note) {
+               const remat::Sequence& sequence, std::shared_ptr<const PlacementNote> note,
+               std::span<const remat::TensorIndex> moved) {
   const auto replayed = [&](const StepGraph& graph) {
     return remat::replay(graph, remat::sequence_of(graph, base.steady, base.step, sequence));
   };
-  return {run, replayed(base.first), replayed(base.steady), std::move(note)};
+  // An instance that is not made again has the number of the tensor.
+  const auto named = [&](const StepGraph& graph) {
+    return moved.empty() ? std::vector<TensorId>()
+                         : remat::tensors_of(graph, base.steady, base.step, moved);
+  };
+  return {run,
+          replayed(base.first),
+          replayed(base.steady),
+          std::move(note),
+          {named(base.first), named(base.steady)}};
 }
 
 Trial try_out(const scenarios::RunSpec& run, const Steps& steps) {

@@ -2,6 +2,7 @@
 // What planners of placement share: the steps that they plan for, and plans played as steps.
 
 #include <memory>
+#include <span>
 
 #include "graph/offload.hpp"
 #include "graph/remat/from_step.hpp"
@@ -20,9 +21,11 @@ struct PlanningBase {
 
 std::shared_ptr<const PlanningBase> planning_base(const scenarios::RunSpec& run);
 
-// Steps of `run` that follow `sequence`, and move activations as `run.offload` says.
+// Steps of `run` that follow `sequence`, and move activations as `run.offload` says, or `moved`,
+// tensors of the problem, to the host.
 Steps steps_of(const PlanningBase& base, const scenarios::RunSpec& run,
-               const remat::Sequence& sequence, std::shared_ptr<const PlacementNote> note);
+               const remat::Sequence& sequence, std::shared_ptr<const PlacementNote> note,
+               std::span<const remat::TensorIndex> moved = {});
 
 // Of the first and of the steady step, without limits.
 struct Trial {

@@ -79,10 +79,21 @@ StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind) {
   return remat::replay(graph, remat::sequence_of(graph, drops));
 }
 
-PlannedStep plan_step(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload) {
-  PlannedStep step{std::move(graph), {}, 0};
+PlannedStep plan_step(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload,
+                      std::vector<TensorId> moved) {
+  PlannedStep step{std::move(graph), {}, 0, std::move(moved)};
   step.lowered_names = step.graph.names.size();
-  step.program = plan(step.graph, run.training, offload, run.machine);
+  Offload with_moves = offload;
+  if (!step.moved.empty()) {
+    ActivationOffload named;
+    named.to = ActivationOffload::To::kHost;
+    named.which = ActivationOffload::Which::kNamed;
+    named.named = step.moved;
+    named.larger_than = Bytes(0);
+    named.keep_last = 0;
+    with_moves.activations = std::move(named);
+  }
+  step.program = plan(step.graph, run.training, with_moves, run.machine);
   return step;
 }
 
@@ -127,17 +138,17 @@ Steps::Steps(const scenarios::RunSpec& run) : run_(run) {
 }
 
 Steps::Steps(const scenarios::RunSpec& run, StepGraph first, StepGraph steady,
-             std::shared_ptr<const PlacementNote> note)
+             std::shared_ptr<const PlacementNote> note, MovedTensors moved)
     : run_(run), note_(std::move(note)) {
   const Offload offload = with_hidden_moves(run, steady);
-  first_ = plan_step(run, std::move(first), offload);
-  steady_ = plan_step(run, std::move(steady), offload);
+  first_ = plan_step(run, std::move(first), offload, std::move(moved.first));
+  steady_ = plan_step(run, std::move(steady), offload, std::move(moved.steady));
 }
 
 Steps Steps::on(const Machine& machine) const {
   scenarios::RunSpec run = run_;
   run.machine = machine;
-  return {run, as_lowered(first_), as_lowered(steady_), note_};
+  return {run, as_lowered(first_), as_lowered(steady_), note_, {first_.moved, steady_.moved}};
 }
 
 PlayedSteps Steps::play(const scenarios::AllocatorChoice& choice, sim::Capacity capacity,

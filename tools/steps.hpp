@@ -31,9 +31,17 @@ struct PlannedStep {
   StepGraph graph;
   Program program;
   std::size_t lowered_names = 0;  // of graph.names; those of transfers and buffers follow
+  // Of graph; activations that its checkpoint policy moves to the host, by name.
+  std::vector<TensorId> moved{};
 };
 
-PlannedStep plan_step(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload);
+PlannedStep plan_step(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload,
+                      std::vector<TensorId> moved = {});
+
+// Activations of both steps that a checkpoint policy moves to the host, by name.
+struct MovedTensors {
+  std::vector<TensorId> first, steady;
+};
 
 struct PlayedSteps {
   sim::Result first;                  // empty where it was not asked for
@@ -64,7 +72,7 @@ class Steps {
   explicit Steps(const scenarios::RunSpec& run);
   // Steps that were lowered, and what was found when they were.
   Steps(const scenarios::RunSpec& run, StepGraph first, StepGraph steady,
-        std::shared_ptr<const PlacementNote> note);
+        std::shared_ptr<const PlacementNote> note, MovedTensors moved = {});
 
   // The same steps on another machine: planned anew, not lowered anew.
   Steps on(const Machine& machine) const;

@@ -13,6 +13,11 @@ bool in_backward(const Op& op) {
 
 // The first op of forward that saves each tensor for a node that `options` names, in that order.
 std::vector<SavedTensor> saves(const StepGraph& graph, const ActivationOffload& options) {
+  std::vector<bool> listed;
+  if (options.which == ActivationOffload::Which::kNamed) {
+    listed.assign(graph.tensors.size(), false);
+    for (const TensorId tensor : options.named) listed[index(tensor)] = true;
+  }
   const auto named = [&](const SavedBy& save) {
     const Op& op = graph.op(save.op);
     const bool block_input = op.layer >= 0 && graph.tensor(save.tensor).layer != op.layer;
@@ -23,6 +28,8 @@ std::vector<SavedTensor> saves(const StepGraph& graph, const ActivationOffload& 
         return block_input || graph.name(save.node) == "checkpoint";
       case ActivationOffload::Which::kModules:
         return (options.modules >> static_cast<unsigned>(op.module) & 1u) != 0;
+      case ActivationOffload::Which::kNamed:
+        return static_cast<bool>(listed[index(save.tensor)]);
     }
     throw InternalError("a choice of activations is one of those known");
   };

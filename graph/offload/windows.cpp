@@ -127,6 +127,17 @@ CopyTimes copy_times(const ProgramBuilder& builder, const MachinePaths& paths,
   return {both_legs(out), both_legs(in)};
 }
 
+CopyTimes copy_times_alone(const ProgramBuilder& builder, const MachinePaths& paths) {
+  const auto time = [&](Route (MachinePaths::*way)(Bytes) const) {
+    const Path& path = builder.path((paths.*way)(Bytes(1)).path);
+    const auto rate = static_cast<std::int64_t>(rate_alone(builder, path));
+    return [rate, way, &paths](Bytes bytes) {
+      return (paths.*way)(bytes).fixed + time_at_rate(bytes.count, rate);
+    };
+  };
+  return {time(&MachinePaths::from_gpu), time(&MachinePaths::to_gpu)};
+}
+
 std::vector<SavedTensor> fit_in_windows(const std::vector<SavedTensor>& tensors,
                                         const StepGraph& graph, const Starts& starts,
                                         const CopyTimes& times) {

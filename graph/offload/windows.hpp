@@ -31,6 +31,9 @@ struct CopyTimes {
 CopyTimes copy_times(const ProgramBuilder& builder, const MachinePaths& paths,
                      ActivationOffload::To to);
 
+// To the host and back, with every link to itself: never more than a simulated copy takes.
+CopyTimes copy_times_alone(const ProgramBuilder& builder, const MachinePaths& paths);
+
 // When each op starts if nothing waits; one more entry: when the last one ends.
 using Starts = std::vector<SimTime>;
 

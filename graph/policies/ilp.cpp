@@ -29,23 +29,33 @@ Placement placement_of_step(const remat::Problem& problem, std::int64_t budget, 
 
 Placement placement_of_blocks(const remat::Problem& problem, const remat::Chain& chain,
                               std::int64_t budget, double seconds, remat::BestPlan start) {
-  auto sequence = remat::plan_keeps_by_ilp(problem, chain, budget, seconds);
-  if (sequence &&
-      remat::referee(problem, *sequence).recompute_time < start.verdict.recompute_time) {
-    return {std::move(*sequence), "keep sets", start.bound};
+  auto found = remat::plan_keeps_by_ilp(problem, chain, budget, seconds);
+  if (found &&
+      remat::referee(problem, found->sequence).recompute_time < start.verdict.recompute_time) {
+    return {std::move(found->sequence), "keep sets", start.bound};
   }
   return {std::move(start.sequence), start.method, start.bound};
 }
 
 }  // namespace
 
-// Options: budget, time_limit. Starts from the plan of `optimal`, so it is never worse.
+// Options: budget, time_limit, move. Starts from the plan of `optimal`, so it is never worse. With
+// moves it is another planner, whose plans are to be held against those without by simulation.
 Planner plan_ilp(const PlannerInput& input) {
   const remat::Problem& problem = input.step.problem;
   const auto chain = remat::chain_of_blocks(problem);
   if (!chain) return [](std::int64_t) { return std::nullopt; };
-  auto planner = std::make_shared<const remat::OptimalPlanner>(problem, *chain);
   const double seconds = static_cast<double>(input.options[1].integer) * 1e-12;
+  if (input.moves != nullptr) {
+    return [&problem, &moves = *input.moves, chain = *chain,
+            seconds](std::int64_t budget) -> std::optional<Placement> {
+      auto found = remat::plan_keeps_by_ilp(problem, chain, budget, seconds, &moves);
+      if (!found) return std::nullopt;
+      return Placement{
+          std::move(found->sequence), "keep and move sets", {}, std::move(found->moved)};
+    };
+  }
+  auto planner = std::make_shared<const remat::OptimalPlanner>(problem, *chain);
   return [&problem, chain = *chain, planner = std::move(planner),
           seconds](std::int64_t budget) -> std::optional<Placement> {
     auto start = planner->plan(budget);

@@ -25,6 +25,7 @@
 #include "graph/model.hpp"
 #include "graph/option.hpp"
 #include "graph/remat/from_step.hpp"
+#include "graph/remat/moves.hpp"
 #include "graph/remat/problem.hpp"
 #include "graph/remat/rematerialise.hpp"
 #include "graph/step_graph.hpp"
@@ -53,6 +54,7 @@ struct PlannerInput {
   const remat::StepProblem& step;  // of `graph`
   std::int64_t layers = 0;
   std::span<const PolicyOption> options;
+  const remat::Moves* moves = nullptr;  // null: nothing may move
 };
 
 // What a planner found.
@@ -61,6 +63,8 @@ struct Placement {
   std::string_view method{};  // of a policy that chooses between several
   // Where the planner knows: picoseconds; no sequence within the budget recomputes for less.
   std::optional<std::int64_t> bound{};
+  // Of the problem, made once by the sequence: on the host between forward and backward.
+  std::vector<remat::TensorIndex> moved{};
 };
 
 // Least time that the planner knows within `budget` bytes; nothing: it knows no plan that fits.
@@ -80,8 +84,10 @@ struct Policy {
   DropsFn* drops = nullptr;             // null: none
   PlannerFn* planner = nullptr;         // null: none
   bool slow = false;                    // plans for seconds to minutes: only where it is asked for
-  // What it keeps may also move to the host or the SSD; a search by simulation says how much.
-  bool moves = false;
+  // How what it keeps may also move: to the host or the SSD, as much as a search by simulation
+  // finds; or to the host, tensors that the planner names where the option `move` says so.
+  enum class Moves : char { kNever, kBySearch, kByPlanner };
+  Moves moves = Moves::kNever;
   // Policies whose plans it promises to be as good as. Where their step is no faster by the
   // planners' count but is as it is simulated (an allocator's cache, transfers), theirs is taken.
   std::span<const std::string_view> rivals{};
@@ -91,6 +97,9 @@ struct Policy {
     return planner != nullptr && !options.empty() && options.front().kind == OptionKind::kBytes;
   }
 };
+
+// With these options.
+bool moves_activations(const Policy& policy, std::span<const PolicyOption> options);
 
 std::span<const Policy> policies();
 

@@ -144,6 +144,8 @@ constexpr auto kDtrOptions = std::to_array<OptionSpec>({
 #ifdef TIDEMARK_HAS_CBC
 constexpr std::int64_t kSecond = 1'000'000'000'000;
 
+constexpr auto kMoveChoices = std::to_array<Names>({"none", "host"});
+
 constexpr auto kIlpOptions = std::to_array<OptionSpec>({
     {.name = "budget", .kind = OptionKind::kBytes, .text = kBudgetText},
     {.name = "time_limit",
@@ -153,6 +155,13 @@ constexpr auto kIlpOptions = std::to_array<OptionSpec>({
      .most = 3600 * kSecond,
      .text = "processor time for each integer program, of which a run solves several; a search "
              "that it cuts short depends on the machine"},
+    {.name = "move",
+     .kind = OptionKind::kChoice,
+     .preset = "none",
+     .choices = kMoveChoices,
+     .text = "host: what is kept may also be there between forward and backward; of steps of any "
+             "size, then, the program says what blocks keep, and the best as simulated is taken, "
+             "of plans that move and that do not"},
 });
 #endif
 
@@ -213,16 +222,18 @@ constexpr auto kPolicies = std::to_array<Policy>({
     {"rotor+", "the same with a choice of what halves of blocks keep", kBudgetOptions, nullptr,
      nullptr, plan_rotor_plus},
     {"optimal", "the best plan for a budget: of none, layered, rotor+, segments and revolve",
-     kBudgetOptions, nullptr, nullptr, plan_optimal, false, false, kPlannersOfChains},
+     kBudgetOptions, nullptr, nullptr, plan_optimal, false, Policy::Moves::kNever,
+     kPlannersOfChains},
     {"hybrid",
      "keep, recompute, or move to the host or the SSD: optimal's plans with as much moved as a "
      "budget asks for, the fastest as simulated (Capuchin, POFO)",
-     kHybridOptions, nullptr, nullptr, plan_optimal, false, true, kPlannersOfChains},
+     kHybridOptions, nullptr, nullptr, plan_optimal, false, Policy::Moves::kBySearch,
+     kPlannersOfChains},
 #ifdef TIDEMARK_HAS_CBC
     {"ilp",
      "an integer program for a budget: the whole schedule of steps up to 60 ops (Checkmate), else "
      "what blocks keep; starts from optimal's plan",
-     kIlpOptions, nullptr, nullptr, plan_ilp, true},
+     kIlpOptions, nullptr, nullptr, plan_ilp, true, Policy::Moves::kByPlanner},
 #endif
     {"dtr",
      "evict tensors while training where a budget is short, make them again on demand (Dynamic "
@@ -233,6 +244,12 @@ constexpr auto kPolicies = std::to_array<Policy>({
 }  // namespace
 
 std::span<const Policy> policies() { return kPolicies; }
+
+bool moves_activations(const Policy& policy, std::span<const PolicyOption> options) {
+  if (policy.moves != Policy::Moves::kByPlanner) return policy.moves != Policy::Moves::kNever;
+  const auto option = std::ranges::find(options, "move", &PolicyOption::name);
+  return option != options.end() && option->integer != 0;
+}
 
 const Policy* find_policy(std::string_view name) {
   const auto found = std::ranges::find(kPolicies, name, &Policy::name);

@@ -61,10 +61,11 @@ void start_from(Cbc_Model* solver, const IlpModel& model, const std::vector<doub
 }  // namespace
 
 CbcAnswer solve_with_cbc(const IlpModel& model, double limit_seconds,
-                         const std::vector<double>* start, double gap) {
+                         const std::vector<double>* start, double gap, double near) {
   const Solver solver = load(model);
   Cbc_setParameter(solver.get(), "sec", std::to_string(limit_seconds).c_str());
   if (gap > 0) Cbc_setParameter(solver.get(), "ratio", std::to_string(gap).c_str());
+  if (near > 0) Cbc_setParameter(solver.get(), "allow", std::to_string(near).c_str());
   if (start != nullptr) start_from(solver.get(), model, *start);
   Cbc_solve(solver.get());
   CbcAnswer answer;

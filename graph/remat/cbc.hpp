@@ -15,8 +15,9 @@ struct CbcAnswer {
 };
 
 // The limit is of processor time. `start`: a solution to begin with, one entry a variable; null:
-// none. The search ends where it is within `gap` of the bound, as a share.
+// none. The search ends where it is within `gap` of the bound, as a share, or within `near`.
 CbcAnswer solve_with_cbc(const IlpModel& model, double limit_seconds,
-                         const std::vector<double>* start = nullptr, double gap = 0);
+                         const std::vector<double>* start = nullptr, double gap = 0,
+                         double near = 0);
 
 }  // namespace tidemark::remat

@@ -106,6 +106,7 @@ class Conversion {
     const tidemark::Tensor& tensor = graph_.tensor(t);
     const bool outlives = tensor.persistent() || index(tensor.last_use) >= end_;
     index_[index(t)] = result_.problem.add_tensor(tensor.bytes.count, outlives);
+    result_.tensors.push_back(t);
     return index_[index(t)];
   }
 
@@ -189,6 +190,25 @@ std::vector<OpId> sequence_of(const StepGraph& graph, const StepGraph& planned,
   }
   for (auto op = passes.back().second; op < graph.op_count(); ++op) ops.push_back(OpId{op});
   return ops;
+}
+
+std::vector<TensorId> tensors_of(const StepGraph& graph, const StepGraph& planned,
+                                 const StepProblem& problem, std::span<const TensorIndex> tensors) {
+  const Pass last = passes_of(planned).back();
+  std::vector<TensorId> found;
+  for (const Pass& pass : passes_of(graph)) {
+    const std::vector<OpId> same = counterparts(graph, pass, planned, last);
+    for (const TensorIndex each : tensors) {
+      const TensorId tensor = problem.tensors[each];
+      const OpId maker = planned.tensor(tensor).producer;
+      const OpId here = same[index(maker) - last.first];
+      if (here == kNoOp) continue;
+      const auto made = planned.outputs_of(maker);
+      const auto place = std::ranges::find(made, tensor) - made.begin();
+      found.push_back(graph.outputs_of(here)[static_cast<std::size_t>(place)]);
+    }
+  }
+  return found;
 }
 
 }  // namespace tidemark::remat

@@ -17,6 +17,7 @@ namespace tidemark::remat {
 struct StepProblem {
   Problem problem;
   std::vector<std::vector<OpId>> ops;  // of the step, ascending, by op of the problem
+  std::vector<TensorId> tensors{};     // of the step, by tensor of the problem
 };
 
 // `times`: one entry an op of the step. The step was lowered without checkpoints.
@@ -26,5 +27,9 @@ StepProblem problem_of(const StepGraph& graph, std::span<const SimTime> times);
 // same step or another of the same run. Every pass does what the sequence does.
 std::vector<OpId> sequence_of(const StepGraph& graph, const StepGraph& planned,
                               const StepProblem& problem, const Sequence& sequence);
+
+// The tensors of `graph` that are `tensors` of the problem, in every pass that makes them.
+std::vector<TensorId> tensors_of(const StepGraph& graph, const StepGraph& planned,
+                                 const StepProblem& problem, std::span<const TensorIndex> tensors);
 
 }  // namespace tidemark::remat

@@ -83,7 +83,7 @@ TEST_CASE("with less room what integer programming keeps costs more, with enough
   for (const std::int64_t room : {std::int64_t{1} << 40, std::int64_t{1} << 14, std::int64_t{0}}) {
     const auto plan = remat::keep_by_ilp(planned.step.problem, *chain, room, 5);
     REQUIRE(plan.has_value());
-    const auto sequence = remat::sequence_of(planned.step.problem, *plan);
+    const auto sequence = remat::sequence_of(planned.step.problem, plan->plan);
     const remat::Verdict verdict = remat::referee(planned.step.problem, sequence);
     REQUIRE(verdict.valid());
     if (room == std::int64_t{1} << 40) CHECK(verdict.recompute_time == 0);

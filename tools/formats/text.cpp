@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/policies/policy.hpp"
 #include "hardware/quantity.hpp"
 #include "tools/column_scale.hpp"
 #include "tools/formats/format.hpp"
@@ -189,7 +190,10 @@ std::string driver_calls(const AllocatorFigures& figures) {
 std::string placement_text(const Report& run) {
   const PlacementNote& note = *run.placement;
   std::string by;
-  if (!note.method.empty()) by = fmt::format(" ({}'s)", note.method);
+  if (!note.method.empty()) {
+    const bool policy = find_policy(note.method) != nullptr;
+    by = fmt::format(" ({}{})", note.method, policy ? "'s" : "");
+  }
   if (note.method == "none") by = ", to keep everything,";
   const auto [peak, budget] = told_apart(note.peak, note.budget);
   std::string text = fmt::format(

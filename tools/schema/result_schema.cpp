@@ -230,7 +230,8 @@ Json placement() {
                  {"recompute_s", seconds_of("of the plan, as the planner counts it")},
                  {"bound_s", or_none(seconds_of("no plan within the budget recomputes for less"))},
                  {"gap", or_none(real("(recompute_s - bound_s) / recompute_s"))},
-                 {"moved_to_host_bytes", whole("of activations, in a step, by the policy hybrid")},
+                 {"moved_to_host_bytes",
+                  whole("of activations, in a step, by hybrid, or ilp with move: host")},
                  {"moved_to_ssd_bytes", whole("likewise")}},
                 "how a policy that plans for a budget came to its plan");
 }
