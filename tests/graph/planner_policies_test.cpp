@@ -16,6 +16,7 @@
 #include "graph/remat/segments.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/policy_options.hpp"
+#include "tests/support/random_input.hpp"
 #include "tests/support/replays.hpp"
 #include "tests/support/step_to_plan.hpp"
 
@@ -57,33 +58,10 @@ TEST_CASE("every planner's step finds what it reads, within its budget, in every
   }
 }
 
-LoweringInput random_input(std::mt19937& random) {
-  const auto pick = [&](std::initializer_list<std::int64_t> of) {
-    return of.begin()[random() % of.size()];
-  };
-  const std::int64_t heads = pick({1, 2, 4}), hidden = heads * pick({4, 6, 16});
-  LoweringInput input =
-      support::gpt(pick({1, 2, 3, 5}), hidden, heads, pick({2, 5, 16}), pick({1, 3}));
-  input.model.architecture = static_cast<Architecture>(random() % 4);
-  if (input.model.architecture == Architecture::kLlama) {
-    input.model.kv_heads = pick({1, heads});
-    input.model.ffn = pick({3, 40});
-  }
-  const bool gpt = input.model.architecture == Architecture::kGpt;
-  if (!gpt && input.model.architecture != Architecture::kGpt2) input.model.dropout = false;
-  if (gpt || input.model.architecture == Architecture::kLlama) {
-    input.kernels.attention =
-        random() % 2 == 0 ? Kernels::Attention::kFlash : Kernels::Attention::kEager;
-  }
-  input.training.micro_batches = pick({1, 1, 2});
-  input.training.precision = static_cast<Precision>(random() % 4);
-  return input;
-}
-
 TEST_CASE("every policy of tensors makes a step with ops run again, on 200 random ones") {
   std::mt19937 random(5);
   for (int number = 0; number < 200; ++number) {
-    const LoweringInput input = random_input(random);
+    const LoweringInput input = support::random_input(random);
     const StepToPlan planned(lower(input));
     for (const Policy& policy : policies()) {
       INFO("step " << number << ", " << policy.name);

@@ -54,8 +54,7 @@ struct StepToPlan {
     return place(policy, preset_options(*find_policy(policy)), budget);
   }
   // Whatever a policy of tensors makes of the step; with a share of the bytes between what any
-  // sequence and what keeping everything needs. Segments are played as the framework plays them,
-  // with ops of its own, and held to its traces.
+  // sequence and what keeping everything needs. Segments: segment_replays.hpp.
   void check(const Policy& policy, std::int64_t layers, double share) const {
     const auto options = preset_options(policy);
     if (policy.drops != nullptr) {
