@@ -13,6 +13,7 @@ set(third_party_graph "boost/|coin/")
 set(third_party_scenarios "yaml-cpp/")
 set(third_party_tools "CLI/|nlohmann/|fmt/|spdlog/|ceres/|Eigen/")
 set(third_party_bench "benchmark/|simgrid/")  # tools/bench
+set(third_party_differential "torch/|ATen/")  # tools/differential
 set(third_party_tests "nlohmann/|fmt/|boost/|yaml-cpp/|catch2/")
 
 # Folders in which every .cpp defines one thing that table.cpp lists. The row names a function that
@@ -68,6 +69,9 @@ foreach(floor IN LISTS below_tests)
         set(allowed "${third_party_${floor}}")
         if(file MATCHES "^tools/bench/")
           set(allowed "${allowed}|${third_party_bench}")
+        endif()
+        if(file MATCHES "^tools/differential/")
+          set(allowed "${allowed}|${third_party_differential}")
         endif()
         if(file STREQUAL "tests/support/catch.hpp")
           set(allowed "${allowed}|catch2/")

@@ -177,7 +177,7 @@ TEST_CASE("least memory is not called the fastest because it is faster too") {
   help.fastest = Helpful{{"run", {{"a.b", "c"}}}, fast};
   help.smallest = Helpful{{"walk", {{"a.b", "d"}}}, small};
   const auto lines = sentences(report, help);
-  REQUIRE(lines.size() == 4);
+  REQUIRE(lines.size() == 5);
   CHECK(lines[2] ==
         "Fastest that fits of 7 single changes, each simulated: run (a: {b: c}): step 50.0 ms "
         "instead of 100 ms, HBM 60.0 MB as before; 40.0 MB left.");
