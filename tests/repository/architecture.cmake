@@ -13,7 +13,7 @@ set(third_party_graph "boost/|coin/")
 set(third_party_scenarios "yaml-cpp/")
 set(third_party_tools "CLI/|nlohmann/|fmt/|spdlog/|ceres/|Eigen/")
 set(third_party_bench "benchmark/|simgrid/")  # tools/bench
-set(third_party_differential "torch/|ATen/")  # tools/differential
+set(third_party_differential "torch/|ATen/|c10/")  # tools/differential
 set(third_party_tests "nlohmann/|fmt/|boost/|yaml-cpp/|catch2/")
 
 # Folders in which every .cpp defines one thing that table.cpp lists. The row names a function that
