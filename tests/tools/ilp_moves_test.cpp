@@ -21,9 +21,10 @@ std::string link_of(const std::string& pcie, const std::string& host = "64 GB") 
          ", both: " + pcie + "}";
 }
 
-// Blocks that save from 1 to some 10 MB a tensor.
-std::string five_blocks(const std::string& hardware, const std::string& rest) {
-  return "model: {architecture: gpt, layers: 5, hidden: 512, heads: 8, vocab: 500, "
+// Blocks that save from 1 to some 10 MB a tensor; so few that every search ends long before its
+// limit, and results do not depend on the machine.
+std::string three_blocks(const std::string& hardware, const std::string& rest) {
+  return "model: {architecture: gpt, layers: 3, hidden: 512, heads: 8, vocab: 500, "
          "max_positions: 512}\n"
          "training: {micro_batch: 4, sequence: 512, micro_batches: 2}\n"
          "kernels: {optimizer: fused, attention: flash}\n"
@@ -33,21 +34,21 @@ std::string five_blocks(const std::string& hardware, const std::string& rest) {
 
 scenarios::RunSpec run_with(const std::string& hardware, Bytes budget, const std::string& move) {
   return support::run_of(
-      five_blocks(hardware, "checkpoint: {policy: ilp, time_limit: 150 ms, budget: " +
-                                std::to_string(budget.count) + " B, move: " + move + "}\n"));
+      three_blocks(hardware, "checkpoint: {policy: ilp, time_limit: 60 s, budget: " +
+                                 std::to_string(budget.count) + " B, move: " + move + "}\n"));
 }
 
 Bytes hbm_of(const Report& report) { return report.tier(Tier::kHbm).peak_reserved; }
 
 Report keeps_all(const std::string& hardware) {
-  return evaluate(support::run_of(five_blocks(hardware, "")));
+  return evaluate(support::run_of(three_blocks(hardware, "")));
 }
 
 // `percent` of the way from what recomputing alone needs at least to keeping everything.
 Bytes budget_at(const std::string& hardware, int percent) {
   const Bytes everything = hbm_of(keeps_all(hardware));
   const Bytes least = hbm_of(evaluate(
-      support::run_of(five_blocks(hardware, "checkpoint: {policy: optimal, budget: 1 B}\n"))));
+      support::run_of(three_blocks(hardware, "checkpoint: {policy: optimal, budget: 1 B}\n"))));
   return Bytes(least.count + (everything.count - least.count) / 100 * percent);
 }
 
@@ -61,7 +62,7 @@ TEST_CASE("ilp with moves is never slower than without, and moves what it names"
     int percent;
   };
   for (const auto& [rate, percent] :
-       {Place{"2 GB/s", 50}, Place{"25 GB/s", 70}, Place{"50 GB/s", 30}}) {
+       {Place{"2 GB/s", 50}, Place{"25 GB/s", 70}, Place{"50 GB/s", 70}}) {
     CAPTURE(rate, percent);
     const std::string hardware = link_of(rate);
     const Bytes budget = budget_at(hardware, percent);
@@ -85,7 +86,7 @@ TEST_CASE("ilp with moves is never slower than without, and moves what it names"
     CHECK(moving.traffic[static_cast<std::size_t>(LinkKind::kPcieH2d)] == named);
     CHECK(moving.placement->to_ssd == Bytes(0));
   }
-  CHECK(faster >= 2);
+  CHECK(faster == 2);
 }
 
 TEST_CASE("over a free link ilp recomputes nothing, over a hopeless one it moves nothing") {
@@ -110,7 +111,7 @@ TEST_CASE("over a free link ilp recomputes nothing, over a hopeless one it moves
 
 TEST_CASE("ilp moves no more than the host has room for") {
   if (!remat::has_ilp()) return;
-  const Bytes budget = budget_at(link_of("50 GB/s"), 30);
+  const Bytes budget = budget_at(link_of("50 GB/s"), 70);
   const Report roomy = evaluate(run_with(link_of("50 GB/s"), budget, "host"));
   REQUIRE(roomy.placement->to_host > Bytes(20'000'000));
   const Bytes there = keeps_all(link_of("50 GB/s")).tier(Tier::kHost).peak;
@@ -127,14 +128,14 @@ TEST_CASE("ilp moves no more than the host has room for") {
 TEST_CASE("compare holds rows of ilp that move to the bound of steps that may move") {
   if (!remat::has_ilp()) return;
   const std::string hardware = link_of("25 GB/s");
-  const scenarios::RunSpec base = support::run_of(five_blocks(hardware, ""));
+  const scenarios::RunSpec base = support::run_of(three_blocks(hardware, ""));
   const std::vector<std::string> names{"ilp"};
-  const std::vector<Bytes> budgets{budget_at(hardware, 40)};
+  const std::vector<Bytes> budgets{budget_at(hardware, 70)};
   auto rows = policies_to_compare(base, names, budgets);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].policy == "ilp");
   CHECK(rows[1].policy == "ilp, move: host");
-  for (ComparedPolicy& row : rows) row.run.checkpoint_options[1].integer = 150'000'000'000;
+  for (ComparedPolicy& row : rows) row.run.checkpoint_options[1].integer = 60'000'000'000'000;
   const auto compared = compare(base, evaluate(base), rows, evaluate_policies(base, rows));
   CHECK_FALSE(compared[0].moves_activations);
   CHECK(compared[1].moves_activations);
