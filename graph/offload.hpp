@@ -24,6 +24,10 @@ struct ActivationOffload {
   std::int64_t keep_last = 1;  // blocks that keep theirs; with one or more, head and loss do too
   std::int64_t prefetch = 1;   // visits ahead in backward (graph/offload/visits.hpp)
   When when = When::kAlways;
+  // For planners: with kFitsInWindow, copies are taken to go at so many of kWholeLink of the rates
+  // that they have alone.
+  static constexpr std::int64_t kWholeLink = 64;
+  std::int64_t link_share = kWholeLink;
   Bytes pool;  // of pinned host memory; 0: no bound (host), kStagingPool (ssd)
   // Of each pass, in the order in which they are saved; for planners. With `to` host, so much goes
   // to the SSD, then no more than `most` where `to` says; 0: no bound.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tidemark/version.hpp"
 #include "tools/column_scale.hpp"
 #include "tools/comparison.hpp"
 #include "tools/placement_json.hpp"
@@ -13,7 +14,6 @@
 
 namespace tidemark::tools {
 namespace {
-
 
 double share(SimTime part, SimTime whole) {
   return whole.count() == 0
@@ -60,7 +60,8 @@ std::string legend(std::span<const Compared> rows) {
   }
   if (std::ranges::any_of(rows, &Compared::moves_activations)) {
     text +=
-        "Of a row that moves activations (hybrid) the bound is what none takes longer, whatever it "
+        "Of a row that moves activations (hybrid; ilp with move: host) the bound is what none "
+        "takes longer, whatever it "
         "moves. ";
   }
   return text + "Policies with a budget plan by an estimate of memory, corrected by simulation.";
@@ -149,7 +150,8 @@ std::string comparison_json(const std::string& title, std::span<const Compared> 
                      row.report.placement ? placement_json(*row.report.placement) : Json(nullptr)},
                     {"on_front", row.on_front}});
   }
-  return Json{{"scenario", title}, {"policies", std::move(list)}}.dump(2) + "\n";
+  return Json{{"tidemark", kVersion}, {"scenario", title}, {"policies", std::move(list)}}.dump(2) +
+         "\n";
 }
 
 std::string comparison_csv(std::span<const Compared> rows) {

@@ -6,22 +6,12 @@
 namespace tidemark::tools {
 namespace {
 
-constexpr int kHalvings = 6;
+// Of the step: copies that share a link at all delay each other by something.
+constexpr int kThousandth = 1000;
 
-struct Played {
-  SimTime time{};
-  Bytes out;  // over the link and to the drives
-};
-
-Played play(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload) {
+SimTime play(const scenarios::RunSpec& run, StepGraph graph, const Offload& offload) {
   const Program program = plan(graph, run.training, offload, run.machine);
-  Played played{sim::simulate(program, {.capacity = sim::Capacity::kIgnored}).end, {}};
-  for (const Stream stream : {Stream::kCopyOut, Stream::kNvmeWrite}) {
-    for (const InstanceId id : program.order[static_cast<std::size_t>(stream)]) {
-      played.out += program.instances[index(id)].bytes;
-    }
-  }
-  return played;
+  return sim::simulate(program, {.capacity = sim::Capacity::kIgnored}).end;
 }
 
 }  // namespace
@@ -35,20 +25,22 @@ Offload with_hidden_moves(const scenarios::RunSpec& run, const StepGraph& graph)
       activations.when != ActivationOffload::When::kFitsInWindow) {
     return offload;
   }
-  const Played all = play(run, graph, offload);
   Offload none = offload;
   none.activations = {};
-  const Played without = play(run, graph, none);
-  if (all.time <= without.time) return offload;
-  Bytes unseen, seen((all.out - without.out).count / run.training.micro_batches);
-  for (int i = 0; i < kHalvings; ++i) {
-    const Bytes middle((unseen + seen).count / 2);
-    if (middle <= unseen) break;
-    activations.most = middle;
-    (play(run, graph, offload).time <= without.time ? unseen : seen) = middle;
+  const SimTime without = play(run, graph, none);
+  const auto unseen = [&](std::int64_t share) {
+    activations.link_share = share;
+    return play(run, graph, offload) <= without + without / kThousandth;
+  };
+  std::int64_t seen = ActivationOffload::kWholeLink;
+  if (unseen(seen)) return offload;
+  std::int64_t best = 0;
+  while (seen - best > 1) {
+    const std::int64_t middle = (seen + best) / 2;
+    (unseen(middle) ? best : seen) = middle;
   }
-  if (unseen == Bytes(0)) return none;
-  activations.most = unseen;
+  if (best == 0) return none;
+  activations.link_share = best;
   return offload;
 }
 

@@ -9,9 +9,9 @@
 
 namespace tidemark::tools {
 
-// The offload of `run`, whose steady step is `graph`: with the largest share of those activations
-// (a 64th is not looked into), in the order in which they are saved, with which the simulated step
-// takes no longer than without. As it is where there is no such option, or nothing else moves.
+// The offload of `run`, whose steady step is `graph`: activations are chosen as if their copies went
+// at a share of the link's rate, the largest of 64 with which the simulated step takes a thousandth
+// longer than without at most. As it is where there is no such option, or nothing else moves.
 Offload with_hidden_moves(const scenarios::RunSpec& run, const StepGraph& graph);
 
 }  // namespace tidemark::tools

@@ -25,12 +25,25 @@ void write_output(const std::string& target, std::string_view text) {
   }
 }
 
+namespace {
+
+// However it is spelt.
+std::string where(const std::string& target) {
+  if (target == kStandardOutput) return target;
+  std::error_code none;
+  const std::filesystem::path path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(target, none), none);
+  return none ? target : path.string();
+}
+
+}  // namespace
+
 void refuse_same_target(std::span<const Output> outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Output& one = outputs[i];
     if (one.target.empty()) continue;
     for (const Output& other : outputs.subspan(i + 1)) {
-      if (one.target != other.target) continue;
+      if (other.target.empty() || where(one.target) != where(other.target)) continue;
       const std::string options =
           std::string(one.option) + " and " + std::string(other.option) + " cannot both ";
       if (one.target == kStandardOutput) throw UserError(options + "go to standard output");

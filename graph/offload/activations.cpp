@@ -197,7 +197,13 @@ std::vector<SavedTensor> choose_activations(const StepGraph& graph,
   if (options.to == To::kGpu) return {};
   std::vector<SavedTensor> chosen = saved_tensors(graph, options);
   if (options.when == ActivationOffload::When::kFitsInWindow) {
-    chosen = fit_in_windows(chosen, graph, starts, copy_times(builder, paths, options.to));
+    const CopyTimes times = copy_times(builder, paths, options.to);
+    const auto slower = [&](const std::function<SimTime(Bytes)>& time) {
+      return [&](Bytes bytes) {
+        return time(bytes) * ActivationOffload::kWholeLink / options.link_share;
+      };
+    };
+    chosen = fit_in_windows(chosen, graph, starts, {slower(times.out), slower(times.in)});
   }
   chosen = with_room(chosen, graph, options.ssd_first, most_of(options), options.to);
   for (const SavedTensor& x : chosen) {

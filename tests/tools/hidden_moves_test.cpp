@@ -49,11 +49,11 @@ TEST_CASE("beside other traffic so much moves as leaves the step no longer") {
       const scenarios::RunSpec run =
           run_with(others + ", activations: {to: host, when: fits_in_window}", rate);
       const Report with = evaluate(run);
-      CHECK(with.step_time <= without.step_time);
+      CHECK(with.step_time <= without.step_time + without.step_time / 1000);
       CHECK(with.tier(Tier::kHbm).peak <= without.tier(Tier::kHbm).peak);
       CHECK(to_host(with) >= to_host(without));
       some_moved += to_host(with) > to_host(without);
-      would_be_late += time_as_chosen_ahead(run) > without.step_time;
+      would_be_late += time_as_chosen_ahead(run) > without.step_time + without.step_time / 1000;
     }
   }
   CHECK(some_moved > 6);
@@ -65,5 +65,5 @@ TEST_CASE("where nothing else moves the choice ahead of the run stands") {
       run_with("activations: {to: host, when: fits_in_window}", "25 GB/s");
   const Offload offload = with_hidden_moves(run, lower_run(run, StepKind::kSteady));
   CHECK(offload.activations.to == ActivationOffload::To::kHost);
-  CHECK(offload.activations.most == Bytes(0));
+  CHECK(offload.activations.link_share == ActivationOffload::kWholeLink);
 }

@@ -58,7 +58,7 @@ void append_effects(std::string& out, const Sensitivity& run, std::size_t width)
   }
   if (any) out += table.render(width);
   if (worse) out += "(below zero: the step gets longer, as transfers meet at other moments)\n";
-  if (!idle.empty()) append_wrapped(out, "no effect: " + idle, width);
+  if (!idle.empty()) append_wrapped(out, "less than 0.1 % each: " + idle, width);
   if (run.fits) return;
   append_wrapped(out, fitting.empty() ? "none of these makes it fit" : "makes it fit: " + fitting,
                  width);

@@ -27,14 +27,14 @@ struct ExplainArguments {
   std::string csv;
 };
 
-std::string text_of(const ExplainedScenario& scenario) {
+std::string text_of(const ExplainedScenario& scenario, bool tell_blocks) {
   std::string out = scenario.name + "\n";
   for (const ExplainedRun& run : scenario.runs) {
     out += "\n" + run.label + "\n\n";
     for (const std::string& sentence : sentences(run.report, run.help)) {
       for (const std::string& line : wrap(sentence, kTerminalWidth)) out += line + "\n";
     }
-    if (run.explanation) out += "\n" + blocks_text(*run.explanation);
+    if (tell_blocks) out += "\n" + blocks_text(*run.explanation);
   }
   return out;
 }
@@ -52,8 +52,7 @@ ExitStatus explain(const ExplainArguments& arguments) {
   std::size_t count = 0;
   for (const scenarios::Scenario& scenario : scenarios) count += scenario.runs.size();
   if (!arguments.dot.empty()) the_only_run(scenarios, "--dot draws");
-  const bool with_blocks =
-      !arguments.scenarios->strategies.empty() || count == 1 || !arguments.csv.empty();
+  const bool tell_blocks = !arguments.scenarios->strategies.empty() || count == 1;
   std::vector<ExplainedScenario> explained;
   for (const scenarios::Scenario& scenario : scenarios) {
     explained.push_back({scenario.name, {}});
@@ -63,7 +62,7 @@ ExitStatus explain(const ExplainArguments& arguments) {
       one.label = label_of(run, "");
       one.report = evaluate(run, {}, &steps);
       one.help = what_helps(run, one.report);
-      if (with_blocks) one.explanation = explain_blocks(run, steps);
+      if (tell_blocks || !arguments.csv.empty()) one.explanation = explain_blocks(run, steps);
       if (arguments.dot.empty()) continue;
       write_output(arguments.dot,
                    remat::drawn_block(steps.steady().graph, typical_block(*one.explanation),
@@ -75,7 +74,7 @@ ExitStatus explain(const ExplainArguments& arguments) {
   if (takes_standard_output(outputs)) return ExitStatus::kOk;
   std::string text;
   for (const ExplainedScenario& each : explained) {
-    text += (text.empty() ? "" : "\n") + text_of(each);
+    text += (text.empty() ? "" : "\n") + text_of(each, tell_blocks);
   }
   write_output(std::string(kStandardOutput), text);
   return ExitStatus::kOk;

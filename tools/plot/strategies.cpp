@@ -150,10 +150,14 @@ Figure strategies_chart(std::span<const Report> runs, const ChartFrame& frame) {
   const Unit byte = byte_unit(most);
   const Unit second_unit = time_unit(longest);
   const std::size_t about = narrow ? 2 : 4;
-  pen.horizontal_axis(memory, {0, most / byte.size, bytes.from, bytes.to},
-                      ticks(0, most / byte.size, about), fmt::format("peak, {}", byte.name));
+  const auto marks = [&](double end) {
+    std::vector<Tick> found = ticks(0, end, about);
+    return found.size() > 1 ? found : ticks(0, end, about + 2);  // zero alone is no scale
+  };
+  pen.horizontal_axis(memory, {0, most / byte.size, bytes.from, bytes.to}, marks(most / byte.size),
+                      fmt::format("peak, {}", byte.name));
   pen.horizontal_axis(time, {0, longest / second_unit.size, clock.from, clock.to},
-                      ticks(0, longest / second_unit.size, about),
+                      marks(longest / second_unit.size),
                       fmt::format("step time, {}", second_unit.name));
   const double capacity = static_cast<double>(runs.front().tier(Tier::kHbm).capacity.count);
   if (capacity > 0 && capacity <= most) {
