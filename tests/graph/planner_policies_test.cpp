@@ -98,15 +98,17 @@ TEST_CASE(
     const StepToPlan planned(std::move(graph));
     ++number;
     const Planner optimal = planned.planner("optimal");
+    const std::vector<double> shares =
+        number > 2 ? std::vector{0.2, 0.5} : std::vector{0.2, 0.35, 0.5, 0.8};
     std::map<double, std::optional<Placement>> best_at;
-    for (const double share : {0.2, 0.35, 0.5, 0.8}) {
+    for (const double share : shares) {
       best_at[share] = optimal(planned.budget(share));
     }
     for (const std::string& name : planners()) {
       // Fronts of blocks of many small ops take long, and optimal has looked at these two.
       if (number > 2 && (name == "layered" || name == "rotor+")) continue;
       const Planner other = planned.planner(name);
-      for (const double share : {0.2, 0.35, 0.5, 0.8}) {
+      for (const double share : shares) {
         INFO("step " << number << ", " << name << " " << share);
         const auto placement = other(planned.budget(share));
         if (!placement || planned.referee(*placement).peak > planned.budget(share)) continue;
