@@ -21,7 +21,7 @@ Offload with_hidden_moves(const scenarios::RunSpec& run, const StepGraph& graph)
   ActivationOffload& activations = offload.activations;
   const bool others = offload.moves_states() || offload.moves_gradients() ||
                       offload.parameters.to != ParameterOffload::To::kGpu;
-  if (activations.to == ActivationOffload::To::kGpu || !others || activations.most > Bytes(0) ||
+  if (activations.to == ActivationOffload::To::kGpu || !others ||
       activations.when != ActivationOffload::When::kFitsInWindow) {
     return offload;
   }

@@ -1,6 +1,7 @@
 #include "tools/hybrid_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -17,7 +18,7 @@ constexpr int kProxies = 8;           // budgets of the recompute planner that a
 constexpr int kRefinements = 2;       // each halves the distance to the best one's neighbours
 constexpr int kMostTrialsAPlan = 7;   // to find how much has to move
 constexpr std::int64_t kShares = 64;  // of all that can move: how exactly that is found
-constexpr std::int64_t kDeeperPrefetch = 2;
+constexpr std::array<std::int64_t, 2> kDeeperPrefetches = {2, 4};
 
 enum class Destination { kAny, kHost, kSsd };  // in the order of the option's choices
 
@@ -210,9 +211,15 @@ class HybridSearch {
   void deepen() {
     const std::optional<std::size_t> place = best_place();
     if (!place || moves_.to == To::kGpu) return;
-    ActivationOffload options;
-    options.prefetch = kDeeperPrefetch;
-    move(looked_at_[*place], options);
+    for (const std::int64_t prefetch : kDeeperPrefetches) {
+      ActivationOffload options;
+      options.prefetch = prefetch;
+      move(looked_at_[*place], options);
+      // What keeps most needs but a little more to be hidden, and then costs nothing.
+      if (Recomputation& most = looked_at_.back(); &most != &looked_at_[*place]) {
+        move(most, options);
+      }
+    }
   }
 
   const PlanningBase& base_;

@@ -14,18 +14,8 @@ using namespace tidemark::tools;
 
 namespace {
 
-// Blocks that save from 1 to some 10 MB a tensor.
-std::string small(const std::string& hardware, const std::string& rest) {
-  return "model: {architecture: gpt, layers: 6, hidden: 512, heads: 8, vocab: 500, "
-         "max_positions: 512}\n"
-         "training: {micro_batch: 4, sequence: 512, micro_batches: 2}\n"
-         "kernels: {optimizer: fused}\n"
-         "hardware: {base: a100-80gb-sxm, runtime: {context: 0 B, workspace: 0 B}" +
-         hardware + "}\n" + rest + "strategies: [{name: one}]\n";
-}
-
 Report report_of(const std::string& hardware, const std::string& rest) {
-  return evaluate(support::run_of(small(hardware, rest)));
+  return evaluate(support::run_of(support::small_step(6, "", hardware, rest)));
 }
 
 std::string within(const std::string& policy, Bytes budget, const std::string& more = "") {
@@ -45,17 +35,12 @@ std::vector<Bytes> budgets_of(const std::string& hardware) {
   return budgets;
 }
 
-std::string machine(const std::string& pcie, const std::string& host = "64 GB") {
-  return ", host: {issue: 0 s, capacity: " + host + "}, pcie: {h2d: " + pcie + ", d2h: " + pcie +
-         ", both: " + pcie + "}";
-}
-
 }  // namespace
 
 TEST_CASE("hybrid is never slower than recomputing alone or moving alone within its budget") {
   std::size_t faster_than_both = 0;
   for (const std::string rate : {"2 GB/s", "12 GB/s", "50 GB/s"}) {
-    const std::string hardware = machine(rate);
+    const std::string hardware = support::link_of(rate);
     std::vector<Report> moving;
     for (int share = 1; share <= 16; ++share) {
       for (const char* when : {"always", "fits_in_window"}) {
@@ -87,12 +72,39 @@ TEST_CASE("hybrid is never slower than recomputing alone or moving alone within 
   CHECK(faster_than_both >= 3);
 }
 
+TEST_CASE("beside an optimizer on the host hybrid is as good as whatever moves unseen there") {
+  const std::string host = "offload: {optimizer: host";
+  for (const std::string rate : {"12 GB/s", "50 GB/s"}) {
+    const std::string hardware = support::link_of(rate);
+    std::vector<Report> moving;
+    for (const char* prefetch : {"1", "2", "4"}) {
+      moving.push_back(report_of(
+          hardware,
+          host + ", activations: {to: host, when: fits_in_window, prefetch: " + prefetch + "}}\n"));
+    }
+    const Report alone = report_of(hardware, host + "}\n");
+    std::size_t less = 0;
+    for (const Report& each : moving) {
+      const Bytes budget = peak_of(each);
+      if (budget == peak_of(alone)) continue;
+      ++less;
+      CAPTURE(rate, budget.count);
+      const Report hybrid = report_of(hardware, host + "}\n" + within("hybrid", budget));
+      REQUIRE(hybrid.placement->met);
+      CHECK(hybrid.step_time <= each.step_time);
+      CHECK(hybrid.step_time <=
+            report_of(hardware, host + "}\n" + within("optimal", budget)).step_time);
+    }
+    CHECK(less > 0);
+  }
+}
+
 TEST_CASE(
     "over a link without cost hybrid recomputes nothing, over a hopeless one it moves nothing") {
   const std::string fast =
       ", pcie: {h2d: 100 TB/s, d2h: 100 TB/s, both: 200 TB/s, latency: 0 s}, host: {bandwidth: "
       "1000 TB/s, capacity: 64 GB, issue: 0 s}";
-  const std::string slow = machine("1 MB/s");
+  const std::string slow = support::link_of("1 MB/s");
   const Report keeps = report_of(fast, "");
   const Bytes budget(peak_of(keeps).count * 8 / 10);
   const Report moves = report_of(fast, within("hybrid", budget));
@@ -111,7 +123,7 @@ TEST_CASE(
 
 TEST_CASE("with a caching allocator optimal and hybrid are as good as the planners of chains") {
   const std::string caching = "allocator: caching\n";
-  const std::string hardware = machine("12 GB/s");
+  const std::string hardware = support::link_of("12 GB/s");
   const Bytes everything = peak_of(report_of(hardware, caching));
   std::size_t met = 0;
   for (const int percent : {70, 76, 82, 88, 94}) {
@@ -133,7 +145,7 @@ TEST_CASE("with a caching allocator optimal and hybrid are as good as the planne
 }
 
 TEST_CASE("what the host has no room for goes to the SSD, and only where it may") {
-  const std::string hardware = machine("50 GB/s");
+  const std::string hardware = support::link_of("50 GB/s");
   const Bytes budget = budgets_of(hardware)[1];
   const Report roomy = report_of(hardware, within("hybrid", budget));
   REQUIRE(roomy.placement->met);
@@ -145,7 +157,7 @@ TEST_CASE("what the host has no room for goes to the SSD, and only where it may"
   const std::string half = std::to_string(there.count + moved.count / 4) + " B";  // of a pass
   const std::string drive =
       ", ssd: {read: 60 GB/s, write: 60 GB/s, sustained: 60 GB/s, both: 120 GB/s, latency: 1 us}";
-  const Report both = report_of(machine("50 GB/s", half) + drive,
+  const Report both = report_of(support::link_of("50 GB/s", half) + drive,
                                 "offload: {ssd_path: direct}\n" + within("hybrid", budget));
   REQUIRE(both.placement->met);
   CHECK(both.fits());
@@ -158,9 +170,10 @@ TEST_CASE("what the host has no room for goes to the SSD, and only where it may"
 }
 
 TEST_CASE("the bound of rows that move activations is below what they take longer") {
-  scenarios::RunSpec base = support::run_of(small(machine("25 GB/s"), ""));
+  scenarios::RunSpec base =
+      support::run_of(support::small_step(6, "", support::link_of("25 GB/s"), ""));
   const std::vector<std::string> names{"hybrid", "optimal"};
-  const auto rows = policies_to_compare(base, names, budgets_of(machine("25 GB/s")));
+  const auto rows = policies_to_compare(base, names, budgets_of(support::link_of("25 GB/s")));
   std::vector<scenarios::RunSpec> runs;
   for (const ComparedPolicy& row : rows) runs.push_back(row.run);
   std::size_t moving = 0;

@@ -16,20 +16,10 @@ using namespace tidemark::tools;
 
 namespace {
 
-std::string link_of(const std::string& pcie, const std::string& host = "64 GB") {
-  return ", host: {issue: 0 s, capacity: " + host + "}, pcie: {h2d: " + pcie + ", d2h: " + pcie +
-         ", both: " + pcie + "}";
-}
-
-// Blocks that save from 1 to some 10 MB a tensor; so few that every search ends long before its
-// limit, and results do not depend on the machine.
+// So few blocks that every search ends long before its limit, and results do not depend on the
+// machine.
 std::string three_blocks(const std::string& hardware, const std::string& rest) {
-  return "model: {architecture: gpt, layers: 3, hidden: 512, heads: 8, vocab: 500, "
-         "max_positions: 512}\n"
-         "training: {micro_batch: 4, sequence: 512, micro_batches: 2}\n"
-         "kernels: {optimizer: fused, attention: flash}\n"
-         "hardware: {base: a100-80gb-sxm, runtime: {context: 0 B, workspace: 0 B}" +
-         hardware + "}\n" + rest + "strategies: [{name: one}]\n";
+  return support::small_step(3, ", attention: flash", hardware, rest);
 }
 
 scenarios::RunSpec run_with(const std::string& hardware, Bytes budget, const std::string& move) {
@@ -63,7 +53,7 @@ TEST_CASE("ilp with moves is never slower than without, and moves what it names"
   };
   for (const auto& [rate, percent] : {Place{"2 GB/s", 50}, Place{"50 GB/s", 70}}) {
     CAPTURE(rate, percent);
-    const std::string hardware = link_of(rate);
+    const std::string hardware = support::link_of(rate);
     const Bytes budget = budget_at(hardware, percent);
     const Report alone = evaluate(run_with(hardware, budget, "none"));
     const scenarios::RunSpec run = run_with(hardware, budget, "host");
@@ -101,7 +91,7 @@ TEST_CASE("over a free link ilp recomputes nothing, over a hopeless one it moves
   CHECK(moves.placement->to_host > Bytes(0));
   CHECK(moves.step_time <= keeps.step_time + keeps.step_time / 1000);
 
-  const std::string slow = link_of("1 MB/s");
+  const std::string slow = support::link_of("1 MB/s");
   const Report stays = evaluate(run_with(slow, budget, "host"));
   const Report alone = evaluate(run_with(slow, budget, "none"));
   CHECK(stays.step_time == alone.step_time);
@@ -110,14 +100,14 @@ TEST_CASE("over a free link ilp recomputes nothing, over a hopeless one it moves
 
 TEST_CASE("ilp moves no more than the host has room for") {
   if (!remat::has_ilp()) return;
-  const Bytes budget = budget_at(link_of("50 GB/s"), 70);
-  const Report roomy = evaluate(run_with(link_of("50 GB/s"), budget, "host"));
+  const Bytes budget = budget_at(support::link_of("50 GB/s"), 70);
+  const Report roomy = evaluate(run_with(support::link_of("50 GB/s"), budget, "host"));
   REQUIRE(roomy.placement->to_host > Bytes(20'000'000));
-  const Bytes there = keeps_all(link_of("50 GB/s")).tier(Tier::kHost).peak;
+  const Bytes there = keeps_all(support::link_of("50 GB/s")).tier(Tier::kHost).peak;
   // A pass moves half of it; room for half of that.
   const Bytes room = there + Bytes(roomy.placement->to_host.count / 4);
-  const Report tight =
-      evaluate(run_with(link_of("50 GB/s", std::to_string(room.count) + " B"), budget, "host"));
+  const Report tight = evaluate(
+      run_with(support::link_of("50 GB/s", std::to_string(room.count) + " B"), budget, "host"));
   REQUIRE(tight.placement->met);
   CHECK(tight.fits());
   CHECK(tight.placement->to_host < roomy.placement->to_host);
@@ -126,7 +116,7 @@ TEST_CASE("ilp moves no more than the host has room for") {
 
 TEST_CASE("compare holds rows of ilp that move to the bound of steps that may move") {
   if (!remat::has_ilp()) return;
-  const std::string hardware = link_of("25 GB/s");
+  const std::string hardware = support::link_of("25 GB/s");
   const scenarios::RunSpec base = support::run_of(three_blocks(hardware, ""));
   const std::vector<std::string> names{"ilp"};
   const std::vector<Bytes> budgets{budget_at(hardware, 70)};
