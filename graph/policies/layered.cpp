@@ -6,6 +6,7 @@
 #include "graph/remat/chain.hpp"
 #include "graph/remat/layered.hpp"
 #include "graph/remat/plan.hpp"
+#include "graph/remat/referee.hpp"
 
 namespace tidemark {
 
@@ -20,6 +21,8 @@ Planner plan_layered(const PlannerInput& input) {
   auto model = std::make_shared<const remat::ChainModel>(remat::model_of(problem, *chain));
   return [&problem, chain = *chain, model = std::move(model),
           greedy](std::int64_t budget) -> std::optional<Placement> {
+    remat::Sequence everything = remat::keep_everything(problem);  // a plan of this kind
+    if (remat::referee(problem, everything).peak <= budget) return Placement{std::move(everything)};
     const auto plan = [&](std::int64_t asked) -> std::optional<Placement> {
       const auto choice =
           greedy ? remat::layered_greedy(*model, asked) : remat::layered(*model, asked);
