@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "tools/user_error.hpp"
@@ -91,6 +92,18 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
+// What a symbolic link leads to, which need not be there; a loop of links stays what it is.
+std::string behind_links(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux follows
+  fs::path at = path;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(at, none); ++i) {
+    at = at.parent_path() / fs::read_symlink(at, none);
+  }
+  return at.string();
+}
+
 }  // namespace
 
 void write_file(const std::string& path, std::string_view text) {
@@ -116,7 +129,7 @@ void write_file(const std::string& path, std::string_view text) {
     }
     return;
   }
-  TemporaryFile file(path);
+  TemporaryFile file(behind_links(path));
   file.write(text);
   file.take_final_name();
 }

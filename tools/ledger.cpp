@@ -149,6 +149,11 @@ Ledger make_ledger(const scenarios::RunSpec& run) {
   add_components(graph, ledger);
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];
+    const bool made_by_update =
+        index(tensor.producer) != kNoIndex && graph.op(tensor.producer).phase == Phase::kOptimizer;
+    if (made_by_update && tensor.category == Category::kGradients) {
+      ledger.gradient_copies += tensor.bytes;
+    }
     if (!saved_in_forward(graph, tensor)) continue;
     ledger.saved_in_all += tensor.bytes;
     if (tensor.layer < 0) continue;

@@ -42,7 +42,8 @@ struct OptionEffect {
 struct Ledger {
   std::int64_t parameters = 0;  // trainable elements
   std::vector<LedgerComponent> components;
-  Bytes states;  // sum of the components
+  Bytes states;           // sum of the components
+  Bytes gradient_copies;  // fp32, that the update makes of 16-bit gradients before its first kernel
   std::int64_t layers = 0;
   std::int64_t layer = 0;          // whose tensors are listed: the middle one
   std::vector<SavedTensor> saved;  // in the order in which forward makes them

@@ -57,6 +57,7 @@ Json ledger_of_run(const RunLedger& run) {
           {"parameters", run.ledger.parameters},
           {"states", std::move(states)},
           {"states_bytes", run.ledger.states.count},
+          {"gradient_copies_bytes", run.ledger.gradient_copies.count},
           {"block", run.ledger.layer},
           {"blocks", run.ledger.layers},
           {"saved", std::move(saved)},
@@ -91,6 +92,10 @@ std::string ledger_csv(std::span<const ScenarioLedgers> scenarios) {
       for (const LedgerComponent& component : run.ledger.components) {
         out += fmt::format("{}state,{},,,,,{},\n", start, csv_cell(component.name),
                            component.bytes.count);
+      }
+      if (run.ledger.gradient_copies > Bytes(0)) {
+        out += fmt::format("{}update,gradient copies,,,,{},{},\n", start, name_of(DType::kF32),
+                           run.ledger.gradient_copies.count);
       }
       for (const SavedTensor& tensor : run.ledger.saved) {
         std::string nodes, shape;

@@ -86,6 +86,22 @@ TEST_CASE("a file is written whole, and replaces what was there") {
   CHECK(folder.entries() == 1);
 }
 
+TEST_CASE("a symbolic link stays one, and what it leads to is written") {
+  const Folder folder;
+  write_file(folder.file("there"), "before");
+  fs::create_symlink("there", folder.file("link"));
+  fs::create_symlink(folder.file("link"), folder.file("link to it"));
+  fs::create_symlink("not there", folder.file("dangling"));
+  write_file(folder.file("link to it"), "after");
+  write_file(folder.file("dangling"), "new");
+  CHECK(read(folder.file("there")) == "after");
+  CHECK(read(folder.file("not there")) == "new");
+  for (const char* link : {"link", "link to it", "dangling"}) {
+    CHECK(fs::is_symlink(folder.file(link)));
+  }
+  CHECK(folder.entries() == 5);
+}
+
 TEST_CASE("a write that fails half way leaves the old file and nothing else") {
   const Folder folder;
   const std::string path = folder.file("runs.json");

@@ -1,10 +1,12 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <random>
 #include <string>
@@ -73,6 +75,26 @@ TEST_CASE("every nth row of each kind is kept back, and another fit keeps back t
   FitOptions all = kFigures;
   all.hold_out = 0;
   CHECK(fit(start(), timings, all).held_out.empty());
+
+  // The same figures for programs.
+  const auto json = nlohmann::json::parse(fit_json(once));
+  REQUIRE(json["figures"].size() == once.parameters.size());
+  for (std::size_t i = 0; i < once.parameters.size(); ++i) {
+    const FittedParameter& figure = once.parameters[i];
+    const auto& written = json["figures"][i];
+    CHECK(written["key"] == figure.parameter->key);
+    CHECK(written["before"] == figure.parameter->text(start()));
+    CHECK(written["fitted"] == figure.parameter->text(once.machine));
+    CHECK(written["change"].get<double>() ==
+          Approx(figure.value / figure.parameter->get(start()) - 1));
+    CHECK(written["standard_error"] == figure.error);
+  }
+  CHECK(json["used"].size() == once.used.size());
+  REQUIRE(json["kept_back"].size() == once.held_out.size());
+  CHECK(json["kept_back"][0]["error_fitted"] == once.held_out[0].after);
+  CHECK(json["kept_back"][0]["measured_s"] == seconds(timings[4].time));
+  const std::string csv = fit_csv(once);
+  CHECK(static_cast<std::size_t>(std::ranges::count(csv, '\n')) == 1 + timings.size());
 }
 
 TEST_CASE("a fit of some figures leaves the others") {

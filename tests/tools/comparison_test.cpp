@@ -123,7 +123,9 @@ TEST_CASE("a plan that misses its budget is marked, and is not on the front") {
   CHECK(line_of(text.find("layered")).ends_with("missed"));
   std::ranges::replace(text, '\n', ' ');
   CHECK(text.find("missed: the policy has no plan within its budget") != std::string::npos);
-  CHECK(comparison_json("x", rows).find("\"budget_met\": false") != std::string::npos);
+  const std::string json = comparison_json("x", rows);
+  CHECK(json.find("\"budget_met\": false") != std::string::npos);
+  CHECK(json.starts_with("{\n  \"tidemark\": \""));
   // Where none misses, there is nothing to explain.
   CHECK(comparison_text("x", compared({"none", "full"}, {})).find("missed") == std::string::npos);
 }

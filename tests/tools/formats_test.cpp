@@ -115,6 +115,20 @@ TEST_CASE("the table is at most 100 characters wide, long names and sweeps inclu
   }
 }
 
+TEST_CASE("a sweep of a few runs shows memory over the step, one of many does not") {
+  Report report = sample();
+  report.profile.columns[0].resize(60);
+  report.profile.columns[0].back().total = Bytes(1);
+  const auto lines_with = [&](std::size_t runs) {
+    const auto lines = lines_of(written("text", std::vector<Report>(runs, report)));
+    return std::ranges::count_if(lines, [](const std::string& line) {
+      return line.find("HBM over the step") != std::string::npos;
+    });
+  };
+  CHECK(lines_with(12) == 12);
+  CHECK(lines_with(13) == 0);
+}
+
 TEST_CASE("times of a run that does not fit stand in brackets, with a note") {
   CHECK(written("text", {sample()}).find("in brackets") == std::string::npos);
   Report failed = sample();

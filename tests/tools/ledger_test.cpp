@@ -8,6 +8,8 @@
 #include "scenarios/load.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/runs.hpp"
+#include "tools/evaluate.hpp"
 
 using namespace tidemark;
 using namespace tidemark::tools;
@@ -108,4 +110,26 @@ TEST_CASE("what a run saves as it is follows its checkpoint policy") {
   CHECK(saved_as_it_is(run)->yaml == "checkpoint: full");
   run.checkpoint_policy = "layered";  // would have to be planned
   CHECK_FALSE(saved_as_it_is(run).has_value());
+}
+
+TEST_CASE("what the update copies is what a run's gradients come to while it runs") {
+  // So few tokens that the update is where most is alive.
+  const auto run_with = [](const std::string& kernels) {
+    return support::run_of(
+        "model: {architecture: gpt, layers: 2, hidden: 128, heads: 2, vocab: 500, max_positions: "
+        "8}\ntraining: {sequence: 8, precision: bf16-mixed}\nkernels: {" +
+        kernels + "}\nhardware: a100-80gb-sxm\nstrategies: [{name: one}]\n");
+  };
+  for (const char* kernel : {"single", "foreach"}) {
+    INFO(kernel);
+    const scenarios::RunSpec run = run_with(std::string("optimizer: ") + kernel);
+    const Ledger ledger = make_ledger(run);
+    CHECK(ledger.gradient_copies == Bytes(4 * ledger.parameters));
+    const Peak peak = evaluate(run).tier(Tier::kHbm).peak_moment;
+    CHECK(peak.phase == Phase::kOptimizer);
+    CHECK(peak.by_category[static_cast<std::size_t>(Category::kGradients)] ==
+          ledger.gradient_copies);
+  }
+  const std::string direct = "master_gradients: direct, optimizer: fused";
+  CHECK(make_ledger(run_with(direct)).gradient_copies == Bytes(0));
 }

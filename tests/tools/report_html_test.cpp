@@ -251,6 +251,14 @@ TEST_CASE("a report's columns hold every instance, event and stall of the step")
 TEST_CASE("the figures of a report are those of the run") {
   const Played played(kSmall);
   const auto data = nlohmann::json::parse(report_data(played.input));
+  // A fill for each name, as the figures of `tidemark plot` have it.
+  const auto& words = data.at("words");
+  const auto& looks = words.at("looks");
+  REQUIRE(looks.at("categories").size() == words.at("categories").size());
+  REQUIRE(looks.at("causes").size() == words.at("causes").size());
+  CHECK(looks.at("categories")[0] ==
+        nlohmann::json{{"color", "#0072b2"}, {"hatch", "none"}});  // parameters
+  CHECK(looks.at("recompute").at("hatch") == "up");
   REQUIRE(data.at("runs").size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
     const auto& run = data.at("runs")[i];

@@ -54,21 +54,31 @@ Machine read_machine(const std::string& name) {
   return machine;
 }
 
-Fit fit_with_progress(const Machine& base, const std::vector<Timing>& timings,
-                      const CalibrateArguments& arguments) {
+// "timings.csv: error: what", of the table as a whole.
+[[noreturn]] void refuse_table(const std::shared_ptr<const scenarios::Source>& source,
+                               const std::string& what) {
+  scenarios::Mark mark;
+  mark.source = source;
+  throw scenarios::ScenarioError({scenarios::Diagnostic(mark, what)}, 0);
+}
+
+Fit fit_with_progress(const std::shared_ptr<const scenarios::Source>& source, const Machine& base,
+                      const std::vector<Timing>& timings, const CalibrateArguments& arguments) {
   FitOptions options = arguments.options;
   Progress progress("steps simulated");
   options.simulated = [&](std::size_t steps) { progress.finished(steps); };
   try {
     return fit(base, timings, options);
   } catch (const FitError& error) {
-    throw UserError(arguments.file + ": " + error.what());
+    refuse_table(source, error.what());
   }
 }
 
 ExitStatus calibrate(const CalibrateArguments& arguments) {
   if (!arguments.simulate && scenarios::names_user_file(arguments.hardware)) {
-    throw UserError("--hardware: expected a name of the catalogue, which a machine file stands on");
+    throw UserError(
+        "--hardware: expected a name of the catalogue, on which a machine file stands; with "
+        "--simulate it may be a file");
   }
   const auto outputs = std::to_array<Output>(
       {{"--out", arguments.out}, {"--json", arguments.json}, {"--csv", arguments.csv}});
@@ -86,10 +96,10 @@ ExitStatus calibrate(const CalibrateArguments& arguments) {
   std::vector<std::string> inputs;
   const std::vector<Timing> timings = read_timings(source, &inputs);
   if (timings.empty()) {
-    throw UserError(arguments.file + ": no timings below the line that names the columns");
+    refuse_table(source, "no timings below the line that names the columns");
   }
   for (const Output& output : outputs) refuse_overwriting(output.option, output.target, inputs);
-  const Fit result = fit_with_progress(base, timings, arguments);
+  const Fit result = fit_with_progress(source, base, timings, arguments);
   const std::string file = machine_file(
       result, arguments.hardware,
       fmt::format("tidemark calibrate {}, {} rows", arguments.file, result.used.size()));

@@ -40,7 +40,14 @@ std::string states_text(const Ledger& ledger) {
   };
   for (const LedgerComponent& component : ledger.components) add(component.name, component.bytes);
   add("total", ledger.states);
-  return table.render(kTerminalWidth);
+  std::string text = table.render(kTerminalWidth);
+  if (ledger.gradient_copies > Bytes(0)) {
+    text += fmt::format(
+        "the update copies the gradients to fp32 before its first kernel: {}\n(kernels: "
+        "{{master_gradients: direct}} makes no copies)\n",
+        format_bytes(ledger.gradient_copies));
+  }
+  return text;
 }
 
 std::string saved_text(const Ledger& ledger) {
