@@ -89,12 +89,15 @@ Rows strategy_rows() {
 }
 
 constexpr auto kTopics = std::to_array<Topic>({
-    {"models", "networks that `model:` may name", model_rows},
-    {"hardware", "GPUs, hosts, links and drives that `hardware:` may name", device_rows},
-    {"policies", "what `checkpoint:` may name", policy_rows},
-    {"strategies", "what a strategy may say; presets that `offload:` may name", strategy_rows},
-    {"allocators", "what `allocator:` may name", allocator_rows},
-    {"keys", "every key of a scenario, with its default; its sections", section_rows},
+    {"models", "networks that `model:` may name", "name", "description", model_rows},
+    {"hardware", "GPUs, hosts, links and drives that `hardware:` may name", "name", "description",
+     device_rows},
+    {"policies", "what `checkpoint:` may name", "name", "what it recomputes", policy_rows},
+    {"strategies", "what a strategy may say; presets that `offload:` may name", "preset",
+     "described by", strategy_rows},
+    {"allocators", "what `allocator:` may name", "name", "how it hands out HBM", allocator_rows},
+    {"keys", "every key of a scenario, with its default; its sections", "section", "",
+     section_rows},
 });
 
 Json topic_json(const Topic& topic) {

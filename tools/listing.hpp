@@ -28,6 +28,8 @@ struct ListedRow {
 struct Topic {
   const char* name;
   const char* summary;
+  const char* names;         // title of their column in a table
+  const char* descriptions;  // likewise
   std::vector<ListedRow> (*rows)();
 };
 

@@ -4,10 +4,12 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/options.hpp"
@@ -29,12 +31,14 @@ std::string option_text(const ListedOption& option) {
   return text;
 }
 
-// A line a row, and below it its options.
-std::string rows_text(std::span<const ListedRow> rows, const char* name, const char* description,
-                      bool with_kind = false) {
-  std::vector<TextColumn> columns = {{name, Align::kLeft}};
+// A line a row, and below it its options; rows of several kinds say which.
+std::string rows_text(std::span<const ListedRow> rows, const char* names,
+                      const char* descriptions) {
+  const bool with_kind = std::ranges::any_of(
+      rows, [&](const ListedRow& row) { return row.kind != rows.front().kind; });
+  std::vector<TextColumn> columns = {{names, Align::kLeft}};
   if (with_kind) columns.push_back({"kind", Align::kLeft});
-  columns.push_back({description, Align::kLeft, 70});
+  columns.push_back({descriptions, Align::kLeft, 70});
   TextTable table(std::move(columns));
   for (const ListedRow& row : rows) {
     std::vector<std::string> cells = {row.name};
@@ -80,14 +84,13 @@ std::string strategies_text(std::span<const ListedRow> rows) {
   return out;
 }
 
+// Strategies are of several parts; a table is all that there is to the others.
+bool is_strategies(const Topic& topic) { return std::string_view(topic.name) == "strategies"; }
+
 std::string text_of(const Topic& topic) {
-  const std::string name = topic.name;
   const std::vector<ListedRow> rows = topic.rows();
-  if (name == "strategies") return strategies_text(rows);
-  if (name == "policies") return rows_text(rows, "name", "what it recomputes");
-  if (name == "allocators") return rows_text(rows, "name", "how it hands out HBM");
-  if (name == "keys") return rows_text(rows, "section", "");
-  return rows_text(rows, "name", "description", name == "hardware");
+  return is_strategies(topic) ? strategies_text(rows)
+                              : rows_text(rows, topic.names, topic.descriptions);
 }
 
 // Every topic with its names.
@@ -96,9 +99,8 @@ std::string topics_text() {
   for (const Topic& topic : topics()) {
     table.add_row({topic.name, topic.summary});
     std::string names;
-    const bool presets_alone = std::string(topic.name) == "strategies";
     for (const ListedRow& row : topic.rows()) {
-      if (presets_alone && row.kind != "preset") continue;
+      if (is_strategies(topic) && row.kind != "preset") continue;
       names += (names.empty() ? "" : ", ") + row.name;
     }
     table.add_detail(names);
