@@ -85,13 +85,12 @@ TensorIndex DtrCosts::set_of(TensorIndex tensor) {
 
 double DtrCosts::around_by_sets(TensorIndex tensor) {
   double sum = 0;
-  std::uint32_t seen[8];
-  std::size_t count = 0;
+  seen_.clear();
   const auto add = [&](TensorIndex other) {
     if (state_[other] != State::kEvicted) return;
     const std::uint32_t root = set_of(other);
-    if (std::find(seen, seen + count, root) != seen + count) return;
-    if (count < std::size(seen)) seen[count++] = root;
+    if (std::ranges::find(seen_, root) != seen_.end()) return;
+    seen_.push_back(root);
     sum += set_cost_[root];
   };
   for (const TensorIndex other : made_from(tensor)) add(other);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/remat/dtr.hpp"
+#include "graph/remat/dtr_scores.hpp"
 #include "graph/remat/problem.hpp"
 
 namespace tidemark::remat {
@@ -15,6 +15,7 @@ class DtrCosts {
   DtrCosts(const Problem& problem, DtrScore score);
 
   bool resident(TensorIndex tensor) const { return state_[tensor] == State::kResident; }
+  bool dead(TensorIndex tensor) const { return state_[tensor] == State::kDead; }
   void set_resident(TensorIndex tensor) { change(tensor, State::kResident); }
   void set_evicted(TensorIndex tensor) { change(tensor, State::kEvicted); }
   void set_dead(TensorIndex tensor) { change(tensor, State::kDead); }
@@ -59,6 +60,7 @@ class DtrCosts {
   std::vector<std::uint32_t> node_;    // of each tensor
   std::vector<std::uint32_t> parent_;  // of each node
   std::vector<double> set_cost_;       // of each root
+  std::vector<std::uint32_t> seen_;    // scratch: roots
 };
 
 }  // namespace tidemark::remat
