@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "hardware/ensure.hpp"
@@ -39,7 +41,12 @@ struct StreamPlace {
   BufferId refused = kNoBuffer;     // kAwaitsMemory: the buffer that was not to be had,
   std::uint64_t refused_after = 0;  // and how many frees its tier had seen
   SimTime driver_time{};            // of the attempts to take memory
+  InstanceId again = kNoInstance;   // runs, or is to run, before `next` for the run-time policy
+
+  InstanceId current() const { return again != kNoInstance ? again : *next; }
 };
+
+constexpr auto kCompute = static_cast<std::size_t>(Stream::kCompute);
 
 class Executor {
  public:
@@ -56,6 +63,10 @@ class Executor {
   void issue_next();
   bool host_is_late(std::size_t stream);
   void start(std::size_t stream);
+  bool waits_to_run_again(StreamPlace& place);
+  void ran_again(StreamPlace& place);
+  void drop(std::span<const BufferId> buffers);
+  std::optional<BufferId> take(std::size_t stream, StreamPlace& place);
   void begin_transfer(std::size_t stream);
   void close();
 
@@ -65,6 +76,8 @@ class Executor {
   LinkNetwork links_;
   std::array<StreamPlace, kStreamCount> streams_;
   std::size_t launch_queue_;
+  Ruled ruled_;
+  RuntimePolicy* policy_ = nullptr;  // of ruled_, once its instance is reached
   SimTime now_{};
   SimTime host_{};                // the host is done with the compute stream's instances so far
   std::uint32_t due_ = 0;         // bit per stream: its instance finishes now
@@ -105,7 +118,8 @@ Executor::Executor(const Program& program, const SimulateOptions& options)
     : program_(checked(program)),
       residency_(program, options),
       links_(program.links, program.paths),
-      launch_queue_(options.launch_queue) {
+      launch_queue_(options.launch_queue),
+      ruled_(options.ruled) {
   ensure(launch_queue_ > 0, "a stream should hold at least one kernel");
   for (std::size_t s = 0; s < kStreamCount; ++s) {
     const std::vector<InstanceId>& order = program.order[s];
@@ -187,27 +201,31 @@ void Executor::finish_due() {
 
 void Executor::finish(std::size_t stream) {
   StreamPlace& place = streams_[stream];
+  if (place.again != kNoInstance) return ran_again(place);
   const InstanceId id = *place.next;
   InstanceRecord& record = result_.records[index(id)];
   record.finish = now_;
   result_.end = now_;
   finished_[index(id)] = 1;
-  if (stream == static_cast<std::size_t>(Stream::kCompute)) {
+  if (stream == kCompute) {
     result_.compute_busy += now_ - record.start;
   }
-  residency_.release_after(id, now_);
+  const bool ruled = policy_ != nullptr && stream == kCompute;
+  if (ruled) policy_->ran(id, false, now_);
+  residency_.release_after(id, now_, policy_);
+  if (ruled) drop(policy_->needless());
   record.events_at_finish = residency_.event_count();
   ++place.next;
   place.state = StreamState::kIdle;
   if (place.next != place.last) place.dependency = program_.first_dependency[index(*place.next)];
-  if (stream == static_cast<std::size_t>(Stream::kCompute)) issue_next();
+  if (stream == kCompute) issue_next();
 }
 
 // Keeps the host's clock: it issues in order and waits while the launch queue is full.
 void Executor::issue_next() {
-  const StreamPlace& place = streams_[static_cast<std::size_t>(Stream::kCompute)];
+  const StreamPlace& place = streams_[kCompute];
   if (place.next == place.last) return;
-  const auto& order = program_.order[static_cast<std::size_t>(Stream::kCompute)];
+  const auto& order = program_.order[kCompute];
   const auto before = static_cast<std::size_t>(place.next - order.data());
   if (before >= launch_queue_) {
     host_ = std::max(host_, result_.records[index(order[before - launch_queue_])].start);
@@ -217,7 +235,7 @@ void Executor::issue_next() {
 
 // Only then does an event tell when it is not any more.
 bool Executor::host_is_late(std::size_t stream) {
-  if (stream != static_cast<std::size_t>(Stream::kCompute)) return false;
+  if (stream != kCompute) return false;
   result_.records[index(*streams_[stream].next)].issued = host_;
   if (host_ <= now_) return false;
   queue_.push(host_, word(EventKind::kIssued, 0));
@@ -254,23 +272,22 @@ bool Executor::dependencies_finished(StreamPlace& place) const {
 
 void Executor::start(std::size_t stream) {
   StreamPlace& place = streams_[stream];
-  const auto refused =
-      residency_.take(*place.next, static_cast<Stream>(stream), now_, place.driver_time);
-  if (refused) {
+  if (stream == kCompute && ruled_.policy != nullptr && waits_to_run_again(place)) return;
+  if (const auto refused = take(stream, place)) {
     place.state = StreamState::kAwaitsMemory;
     place.refused = *refused;
     place.refused_after = residency_.frees_beside(*refused);
     return;
   }
-  const Instance& instance = program_.instances[index(*place.next)];
-  InstanceRecord& record = result_.records[index(*place.next)];
+  const Instance& instance = program_.instances[index(place.current())];
   place.state = StreamState::kRunning;
-  record.start = now_ + place.driver_time;
-  if (stream == static_cast<std::size_t>(Stream::kCompute) && place.driver_time > SimTime(0)) {
-    host_ = std::max(host_, record.start);  // it makes the driver calls
+  const SimTime begin = now_ + place.driver_time;
+  if (place.again == kNoInstance) result_.records[index(*place.next)].start = begin;
+  if (stream == kCompute && place.driver_time > SimTime(0)) {
+    host_ = std::max(host_, begin);  // it makes the driver calls
   }
   place.driver_time = SimTime(0);
-  const SimTime fixed_end = record.start + instance.fixed;
+  const SimTime fixed_end = begin + instance.fixed;
   const bool moves = instance.bytes.count > 0;
   if (fixed_end > now_) {
     queue_.push(fixed_end, word(moves ? EventKind::kMove : EventKind::kFinish,
@@ -280,6 +297,54 @@ void Executor::start(std::size_t stream) {
   } else {
     due_ |= 1u << stream;
   }
+}
+
+// Whether another instance is to run before the next one, and the host has not issued it yet.
+bool Executor::waits_to_run_again(StreamPlace& place) {
+  if (policy_ == nullptr) {
+    if (*place.next != ruled_.from) return false;
+    policy_ = ruled_.policy;
+    residency_.set_capacity(Tier::kHbm, ruled_.hbm);
+  }
+  if (place.again != kNoInstance) return false;
+  place.again = policy_->again_before(*place.next);
+  if (place.again == kNoInstance) return false;
+  host_ += program_.instances[index(place.again)].issue;
+  if (host_ <= now_) return false;
+  queue_.push(host_, word(EventKind::kIssued, 0));
+  place.state = StreamState::kAwaitsHost;
+  return true;
+}
+
+void Executor::ran_again(StreamPlace& place) {
+  result_.compute_busy += program_.instances[index(place.again)].fixed;
+  policy_->ran(place.again, true, now_);
+  drop(policy_->needless());
+  place.again = kNoInstance;
+  place.state = StreamState::kIdle;
+}
+
+void Executor::drop(std::span<const BufferId> buffers) {
+  for (const BufferId buffer : buffers) residency_.drop(buffer, now_);
+}
+
+// Memory for what is to start; the buffer that was not to be had.
+std::optional<BufferId> Executor::take(std::size_t stream, StreamPlace& place) {
+  const auto ask = [&] {
+    if (place.again != kNoInstance) {
+      return residency_.take_again(policy_->makes(place.again), place.again, now_);
+    }
+    return residency_.take(*place.next, static_cast<Stream>(stream), now_, place.driver_time);
+  };
+  auto refused = ask();
+  if (policy_ == nullptr || stream != kCompute) return refused;
+  while (refused && program_.buffers[index(*refused)].tier == Tier::kHbm) {
+    const BufferId out = policy_->evict(now_);
+    if (out == kNoBuffer) break;
+    residency_.evict(out, now_);
+    refused = ask();
+  }
+  return refused;
 }
 
 void Executor::begin_transfer(std::size_t stream) {
@@ -304,7 +369,7 @@ void Executor::close() {
   result_.allocators = residency_.allocator_records();
   result_.reserved = residency_.take_reserved();
   result_.kept = residency_.kept();
-  result_.stalls = attribute_stalls(program_, result_);
+  if (ruled_.policy == nullptr) result_.stalls = attribute_stalls(program_, result_);
 }
 
 }  // namespace

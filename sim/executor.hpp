@@ -16,6 +16,11 @@
 // an empty queue at time 0, and runs ahead until SimulateOptions::launch_queue instances have been
 // issued and not started. Driver calls for the compute stream keep it busy until they are done. An
 // instance that is ready but not issued waits for the host before it asks for memory.
+//
+// With a run-time policy (SimulateOptions::ruled) the compute stream's next instance, as soon as it
+// could start, may have others run again before it; each costs the host its issue. Where HBM has no
+// room for what is to start on the compute stream the policy evicts buffers until it has, or until
+// none may go: then the stream waits for memory.
 
 #include "graph/program.hpp"
 #include "sim/options.hpp"

@@ -8,6 +8,7 @@
 #include "graph/program.hpp"
 #include "sim/allocators/allocator.hpp"
 #include "sim/result.hpp"
+#include "sim/runtime_policy.hpp"
 
 namespace tidemark::sim {
 
@@ -35,6 +36,9 @@ struct SimulateOptions {
   // initial buffers are allocated before the step.
   std::span<const KeptBuffer> carried = {};
   std::size_t launch_queue = kLaunchQueue;  // positive
+  // What the policy evicts and runs again is in no record but the memory events and the clock: the
+  // result tells when the program's instances ran, and has no stalls.
+  Ruled ruled = {};
 };
 
 }  // namespace tidemark::sim

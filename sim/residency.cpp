@@ -26,21 +26,21 @@ Residency::Residency(const Program& program, const SimulateOptions& options)
   }
   uses_left_.assign(program.buffers.size(), 0);
   for (const BufferId used : program.use) ++uses_left_[index(used)];
-  held_.assign(program.buffers.size(), 0);
+  held_.assign(program.buffers.size(), Held::kNot);
   if (!all_ideal_) handles_.assign(program.buffers.size(), 0);
   events_.reserve(2 * program.buffers.size());
   for (const KeptBuffer& there : options.carried) {
     ensure(buffer(there.buffer).initial && ideal_[tier(there.buffer)] == nullptr,
            "only initial buffers in a tier with an allocator can have been there before");
     handles_[index(there.buffer)] = there.handle;
-    held_[index(there.buffer)] = 1;
+    held_[index(there.buffer)] = Held::kThere;
   }
 }
 
 std::optional<BufferId> Residency::take_initial() {
   for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
     if (!program_.buffers[b].initial) continue;
-    if (held_[b] != 0) {
+    if (held_[b] == Held::kThere) {
       hold(BufferId{b}, kNoInstance, SimTime(0));
       note_levels(SimTime(0));
       continue;
@@ -59,20 +59,54 @@ std::optional<BufferId> Residency::take(InstanceId instance, Stream stream, SimT
   return take_wanted(instance, stream, now, driver_time);
 }
 
-void Residency::release_after(InstanceId instance, SimTime now) {
+std::optional<BufferId> Residency::take_again(std::span<const BufferId> made, InstanceId instance,
+                                              SimTime now) {
+  wanted_.clear();
+  for (const BufferId id : made) {
+    if (held_[index(id)] != Held::kThere) wanted_.push_back(id);
+  }
+  SimTime driver_time{};
+  return take_wanted(instance, Stream::kCompute, now, driver_time);
+}
+
+void Residency::release_after(InstanceId instance, SimTime now, RuntimePolicy* policy) {
   for (const BufferId used : program_.uses(instance)) {
     if (--uses_left_[index(used)] > 0 || buffer(used).persistent) continue;
-    const std::size_t t = tier(used);
-    if (ideal_[t] != nullptr) {
-      ideal_[t]->give_back(buffer(used).bytes);
-    } else {
-      allocators_[t]->free(handles_[index(used)]);
-      watched_[t].level -= buffer(used).bytes;
+    if (held_[index(used)] == Held::kEvicted) {
+      held_[index(used)] = Held::kNot;
+    } else if (policy == nullptr || policy->lets_go(used)) {
+      give_back(used, instance, now);
     }
-    held_[index(used)] = 0;
-    ++frees_[t];
-    events_.push_back({now, used, instance, false});
   }
+}
+
+void Residency::give_back(BufferId id, InstanceId instance, SimTime now) {
+  const std::size_t t = tier(id);
+  if (ideal_[t] != nullptr) {
+    ideal_[t]->give_back(buffer(id).bytes);
+  } else {
+    allocators_[t]->free(handles_[index(id)]);
+    watched_[t].level -= buffer(id).bytes;
+  }
+  held_[index(id)] = Held::kNot;
+  ++frees_[t];
+  events_.push_back({now, id, instance, false});
+}
+
+void Residency::evict(BufferId id, SimTime now) {
+  give_back(id, kNoInstance, now);
+  if (uses_left_[index(id)] > 0) held_[index(id)] = Held::kEvicted;
+}
+
+void Residency::drop(BufferId id, SimTime now) {
+  if (held_[index(id)] != Held::kThere || uses_left_[index(id)] > 0) return;
+  give_back(id, kNoInstance, now);
+}
+
+void Residency::set_capacity(Tier tier, Bytes capacity) {
+  IdealAllocator* const ideal = ideal_[static_cast<std::size_t>(tier)];
+  ensure(ideal != nullptr, "only a tier that counts bytes can be made smaller");
+  ideal->set_capacity(capacity);
 }
 
 OutOfMemory Residency::shortfall(InstanceId instance, Stream stream, BufferId refused) {
@@ -94,7 +128,7 @@ OutOfMemory Residency::shortfall(InstanceId instance, Stream stream, BufferId re
 void Residency::list_wanted(InstanceId instance) {
   wanted_.clear();
   for (const BufferId used : program_.uses(instance)) {
-    if (held_[index(used)] == 0) wanted_.push_back(used);
+    if (held_[index(used)] == Held::kNot) wanted_.push_back(used);
   }
 }
 
@@ -117,7 +151,7 @@ std::optional<BufferId> Residency::take_wanted(InstanceId instance, Stream strea
 }
 
 void Residency::hold(BufferId id, InstanceId instance, SimTime now) {
-  held_[index(id)] = 1;
+  held_[index(id)] = Held::kThere;
   events_.push_back({now, id, instance, true});
   if (ideal_[tier(id)] == nullptr) watched_[tier(id)].level += buffer(id).bytes;
 }
@@ -215,7 +249,7 @@ std::array<AllocatorRecord, kTierCount> Residency::allocator_records() const {
 std::vector<KeptBuffer> Residency::kept() const {
   std::vector<KeptBuffer> kept;
   for (std::uint32_t b = 0; b < handles_.size(); ++b) {
-    if (held_[b] != 0 && ideal_[tier(BufferId{b})] == nullptr) {
+    if (held_[b] == Held::kThere && ideal_[tier(BufferId{b})] == nullptr) {
       kept.push_back({BufferId{b}, handles_[b]});
     }
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "graph/program.hpp"
@@ -29,8 +30,20 @@ class Residency {
   std::optional<BufferId> take(InstanceId instance, Stream stream, SimTime now,
                                SimTime& driver_time);
 
-  // Frees the buffers of which `instance` was the last user.
-  void release_after(InstanceId instance, SimTime now);
+  // The same for an instance that runs again and needs `made`: those that are not there.
+  std::optional<BufferId> take_again(std::span<const BufferId> made, InstanceId instance,
+                                     SimTime now);
+
+  // Frees the buffers of which `instance` was the last user, unless `policy` keeps them.
+  void release_after(InstanceId instance, SimTime now, RuntimePolicy* policy = nullptr);
+
+  // Frees it before its last user is done, who is not to miss it: a policy makes it again.
+  void evict(BufferId buffer, SimTime now);
+  // Frees it if it is there and its last user is done.
+  void drop(BufferId buffer, SimTime now);
+
+  // Of an ideal tier, from now on.
+  void set_capacity(Tier tier, Bytes capacity);
 
   // Buffers that have been freed in the tier of `buffer`: no more of them, no use in asking again.
   std::uint64_t frees_beside(BufferId buffer) const { return frees_[tier(buffer)]; }
@@ -53,6 +66,7 @@ class Residency {
   std::optional<BufferId> refused_by_allocators(Stream stream, SimTime& driver_time);
   SimTime give_up(std::size_t refused);
   void hold(BufferId id, InstanceId instance, SimTime now);
+  void give_back(BufferId id, InstanceId instance, SimTime now);
   void note_levels(SimTime now);
 
   const Buffer& buffer(BufferId id) const { return program_.buffers[index(id)]; }
@@ -65,9 +79,10 @@ class Residency {
   bool all_ideal_ = true;
   std::array<std::uint64_t, kTierCount> frees_{};
   std::vector<std::uint32_t> uses_left_;  // by BufferId
-  std::vector<std::uint8_t> held_;        // by BufferId
-  std::vector<std::uint64_t> handles_;    // by BufferId; empty if all tiers are ideal
-  std::vector<BufferId> wanted_;          // scratch: not held by the instance that is to start
+  enum class Held : std::uint8_t { kNot, kThere, kEvicted };
+  std::vector<Held> held_;              // by BufferId
+  std::vector<std::uint64_t> handles_;  // by BufferId; empty if all tiers are ideal
+  std::vector<BufferId> wanted_;        // scratch: not held by the instance that is to start
   std::vector<MemoryEvent> events_;
   std::vector<ReservedLevel> reserved_;
 

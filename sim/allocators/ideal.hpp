@@ -21,6 +21,8 @@ class IdealAllocator final : public Allocator {
     return true;
   }
   void give_back(Bytes bytes) { allocated_ -= bytes; }
+  // What is allocated stays so, also where it is more.
+  void set_capacity(Bytes capacity) { capacity_ = capacity; }
 
   // The handle is the number of bytes.
   std::optional<Allocation> allocate(Bytes bytes, Stream) override {
