@@ -9,6 +9,7 @@
 #include "tools/column_scale.hpp"
 #include "tools/comparison.hpp"
 #include "tools/placement_json.hpp"
+#include "tools/runtime_placement.hpp"
 #include "tools/text_table.hpp"
 #include "tools/wording.hpp"
 
@@ -64,7 +65,13 @@ std::string legend(std::span<const Compared> rows) {
         "takes longer, whatever it "
         "moves. ";
   }
-  return text + "Policies with a budget plan by an estimate of memory, corrected by simulation.";
+  text += "Policies with a budget plan by an estimate of memory, corrected by simulation";
+  const auto decides = std::ranges::find_if(rows, [](const Compared& row) {
+    return row.report.placement && row.report.placement->method == kAtRunTime;
+  });
+  if (decides == rows.end()) return text + ".";
+  return text + "; " + decides->policy.substr(0, decides->policy.find(',')) +
+         " decides as the simulated run allocates.";
 }
 
 void append_wrapped(std::string& out, const std::string& text) {

@@ -9,6 +9,7 @@
 #include "hardware/ensure.hpp"
 #include "tools/hybrid_search.hpp"
 #include "tools/placement_search.hpp"
+#include "tools/runtime_placement.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -49,8 +50,13 @@ Placer::Placer(std::shared_ptr<const PlanningBase> base, const scenarios::RunSpe
     : base_(std::move(base)), policy_(find_policy(run.checkpoint_policy)) {
   ensure(policy_ != nullptr && policy_->planner != nullptr, "the policy has a planner");
   const auto begin = std::chrono::steady_clock::now();
-  planner_ =
-      policy_->planner({base_->steady, base_->step, run.model.layers, run.checkpoint_options});
+  if (runs_online(*policy_, run)) {
+    planner_ = runtime_planner(*base_, *policy_, run);
+    budgets_ = BudgetOf::kHbm;
+  } else {
+    planner_ =
+        policy_->planner({base_->steady, base_->step, run.model.layers, run.checkpoint_options});
+  }
   if (policy_->moves == Policy::Moves::kByPlanner &&
       moves_activations(*policy_, run.checkpoint_options)) {
     moves_ = moves_of(*base_, run);
@@ -74,7 +80,7 @@ Placer::Placer(std::shared_ptr<const PlanningBase> base, const scenarios::RunSpe
 }
 
 FoundPlan Placer::best_plan(const scenarios::RunSpec& run) const {
-  FoundPlan best = find_plan(*base_, planner_, run);
+  FoundPlan best = find_plan(*base_, planner_, run, kMostPlansTried, budgets_);
   const auto try_other = [&](const Planner& planner, const std::string& method,
                              int most_tried = kMostPlansTried) {
     FoundPlan other = find_plan(*base_, planner, run, most_tried);

@@ -31,6 +31,7 @@ class Placer {
   FoundPlan best_plan(const scenarios::RunSpec& run) const;
 
   Planner planner_;  // moves nothing
+  BudgetOf budgets_ = BudgetOf::kReferee;
   std::optional<remat::Moves> moves_;
   std::optional<Planner> mover_;  // moves some of them
   std::vector<std::pair<std::string, Planner>> rivals_;

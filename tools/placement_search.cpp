@@ -27,17 +27,23 @@ bool comes_before(bool met, Bytes peak, SimTime time, const PlacementNote& other
 // The search for one budget.
 class Search {
  public:
-  Search(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run)
-      : base_(base), problem_(base.step.problem), planner_(planner), run_(run) {
+  Search(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run,
+         BudgetOf budgets)
+      : base_(base), problem_(base.step.problem), planner_(planner), run_(run), budgets_(budgets) {
     note_.budget = budget_of(run);
   }
 
   void find(int most_tried) {
-    const std::int64_t everything = remat::referee(problem_, remat::keep_everything(problem_)).peak;
-    low_ = remat::needs_at_least(problem_).bytes - 1;
+    const remat::Sequence keeping = remat::keep_everything(problem_);
+    const std::int64_t everything =
+        budgets_ == BudgetOf::kHbm
+            ? try_out(run_, steps_of(base_, run_, keeping, nullptr)).peak.count
+            : remat::referee(problem_, keeping).peak;
+    low_ = budgets_ == BudgetOf::kHbm ? 0 : remat::needs_at_least(problem_).bytes - 1;
     high_ = everything + 1;
     const std::int64_t least_step = std::max<std::int64_t>((high_ - low_) / kSteps, 1);
-    std::int64_t proxy = everything;
+    std::int64_t proxy =
+        budgets_ == BudgetOf::kHbm ? std::min(note_.budget.count, everything) : everything;
     while (note_.simulations < most_tried && high_ - low_ > least_step) {
       const std::optional<std::int64_t> next = attempt(proxy);
       if (next && *next > low_ && *next < high_) {
@@ -82,15 +88,16 @@ class Search {
         placement->moved.empty()
             ? verdict.peak
             : remat::peak_with_moves(problem_, placement->sequence, placement->moved);
-    const std::int64_t next = proxy_peak + (note_.budget - peak).count;
+    const std::int64_t next =
+        (budgets_ == BudgetOf::kHbm ? proxy : proxy_peak) + (note_.budget - peak).count;
     const bool costs_nothing = verdict.recompute_time == 0 && placement->moved.empty();
     const bool met = peak <= note_.budget;
     if (room || placement->moved.empty()) offer(*std::move(placement), proxy, verdict, peak, time);
     if (met) {
       low_ = proxy;
       // A plan for what the budget leaves was offered just now.
-      done_ = next <= proxy || costs_nothing;
-      return next;
+      done_ = next <= proxy || costs_nothing || budgets_ == BudgetOf::kHbm;
+      return done_ ? std::nullopt : std::optional(next);
     }
     high_ = proxy;
     return next;
@@ -121,6 +128,7 @@ class Search {
   const remat::Problem& problem_;
   const Planner& planner_;
   const scenarios::RunSpec& run_;
+  BudgetOf budgets_;
   PlacementNote note_;
   std::optional<Placement> found_;
   SimTime time_{};
@@ -142,8 +150,8 @@ bool is_better(const FoundPlan& plan, const FoundPlan& than) {
 }
 
 FoundPlan find_plan(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run,
-                    int most_tried) {
-  Search search(base, planner, run);
+                    int most_tried, BudgetOf budgets) {
+  Search search(base, planner, run, budgets);
   search.find(most_tried);
   return std::move(search).found();
 }

@@ -5,7 +5,9 @@
 //   simulated peak = proxy's peak + an offset that changes little from plan to plan
 //
 // The next proxy budget is what the last plan's offset leaves of the budget; where that leads
-// nowhere new, the middle between what fits and what does not.
+// nowhere new, the middle between what fits and what does not. A policy that runs in the executor
+// is given the budget itself, and less by what its plan is above it: an allocator's cache, or the
+// first step, may need more.
 
 #include "graph/policies/policy.hpp"
 #include "scenarios/scenario.hpp"
@@ -28,7 +30,10 @@ bool is_better(const FoundPlan& plan, const FoundPlan& than);
 
 inline constexpr int kMostPlansTried = 15;
 
+// What a planner's budget is of: what its plan is made by.
+enum class BudgetOf : char { kReferee, kHbm };
+
 FoundPlan find_plan(const PlanningBase& base, const Planner& planner, const scenarios::RunSpec& run,
-                    int most_tried = kMostPlansTried);
+                    int most_tried = kMostPlansTried, BudgetOf budgets = BudgetOf::kReferee);
 
 }  // namespace tidemark::tools

@@ -8,12 +8,25 @@
 namespace tidemark {
 
 PlannerFn plan_dtr;
+RuntimeFn run_dtr;
 
-// Options: budget, heuristic. The runtime sees one op at a time and knows no more of what follows
-// than that a tensor is not read again.
+namespace {
+
+// Options: budget, heuristic.
+remat::DtrScore score_of(std::span<const PolicyOption> options) {
+  return remat::kDtrScores[static_cast<std::size_t>(options[1].integer)].score;
+}
+
+}  // namespace
+
+// It sees one op at a time and knows no more of what follows than that a tensor is of no use any
+// more.
+remat::DtrRun run_dtr(const remat::Problem& problem, std::span<const PolicyOption> options) {
+  return {problem, score_of(options)};
+}
+
 Planner plan_dtr(const PlannerInput& input) {
-  const auto row = static_cast<std::size_t>(input.options[1].integer);
-  const remat::DtrScore score = remat::kDtrScores[row].score;
+  const remat::DtrScore score = score_of(input.options);
   const remat::Problem& problem = input.step.problem;
   return [&problem, score](std::int64_t budget) -> std::optional<Placement> {
     auto result = remat::within_budget(
@@ -21,7 +34,7 @@ Planner plan_dtr(const PlannerInput& input) {
         [&](std::int64_t bytes) { return remat::dtr(problem, bytes, score).sequence; },
         [](const auto& sequence) -> const remat::Sequence& { return sequence; });
     if (!result) return std::nullopt;
-    return Placement{std::move(*result)};
+    return Placement{std::move(*result), "ahead of time"};
   };
 }
 

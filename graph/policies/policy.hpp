@@ -24,6 +24,7 @@
 
 #include "graph/model.hpp"
 #include "graph/option.hpp"
+#include "graph/remat/dtr.hpp"
 #include "graph/remat/from_step.hpp"
 #include "graph/remat/moves.hpp"
 #include "graph/remat/problem.hpp"
@@ -75,6 +76,7 @@ using SegmentsFn = std::vector<Segment>(const PolicyInput&);
 using DropsFn = remat::Drops(const StepGraph&, const PolicyInput&);
 // What `input` refers to outlives the planner, but for the options.
 using PlannerFn = Planner(const PlannerInput& input);
+using RuntimeFn = remat::DtrRun(const remat::Problem&, std::span<const PolicyOption>);
 
 struct Policy {
   std::string_view name;
@@ -91,6 +93,10 @@ struct Policy {
   // Policies whose plans it promises to be as good as. Where their step is no faster by the
   // planners' count but is as it is simulated (an allocator's cache, transfers), theirs is taken.
   std::span<const std::string_view> rivals{};
+  // Decides while the step runs: asked by the executor as it allocates, where it can
+  // (tools/runtime_placement.hpp). The planner plays the same ahead of time, with the referee's
+  // bytes.
+  RuntimeFn* runtime = nullptr;
 
   // Of HBM: the first option. Planners without one pay no heed to the budget that they are given.
   bool plans_for_budget() const {

@@ -12,6 +12,7 @@ SegmentsFn keep_all, recompute_every_block, recompute_every_n, recompute_first_b
 DropsFn recompute_attention_core, recompute_modules, recompute_other_ops;
 PlannerFn plan_layered, plan_revolve, plan_rotor, plan_rotor_plus, plan_optimal, plan_min_cut,
     plan_knapsack, plan_ilp, plan_dtr, plan_greedy;
+RuntimeFn run_dtr;
 
 namespace {
 
@@ -238,7 +239,14 @@ constexpr auto kPolicies = std::to_array<Policy>({
     {"dtr",
      "evict tensors while training where a budget is short, make them again on demand (Dynamic "
      "Tensor Rematerialization)",
-     kDtrOptions, nullptr, nullptr, plan_dtr},
+     kDtrOptions,
+     nullptr,
+     nullptr,
+     plan_dtr,
+     false,
+     Policy::Moves::kNever,
+     {},
+     run_dtr},
 });
 
 }  // namespace

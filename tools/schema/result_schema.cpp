@@ -221,19 +221,23 @@ Json remedy() {
 }
 
 Json placement() {
-  return object({{"budget_bytes", whole("of HBM, as the scenario states it")},
-                 {"peak_bytes", whole("of HBM, of the plan in the end, as simulated")},
-                 {"met", flag("false: no plan of the policy stays within the budget")},
-                 {"simulations", whole("of both steps, to correct the planner's estimate")},
-                 {"planned_for_bytes", whole("the budget that the planner got in the end")},
-                 {"method", or_none(text("which planner the policy took, where it has several"))},
-                 {"recompute_s", seconds_of("of the plan, as the planner counts it")},
-                 {"bound_s", or_none(seconds_of("no plan within the budget recomputes for less"))},
-                 {"gap", or_none(real("(recompute_s - bound_s) / recompute_s"))},
-                 {"moved_to_host_bytes",
-                  whole("of activations, in a step, by hybrid, or ilp with move: host")},
-                 {"moved_to_ssd_bytes", whole("likewise")}},
-                "how a policy that plans for a budget came to its plan");
+  return object(
+      {{"budget_bytes", whole("of HBM, as the scenario states it")},
+       {"peak_bytes", whole("of HBM, of the plan in the end, as simulated")},
+       {"met", flag("false: no plan of the policy stays within the budget")},
+       {"simulations", whole("of both steps, to correct the planner's estimate")},
+       {"planned_for_bytes", whole("the budget that the planner got in the end")},
+       {"method",
+        or_none(text(
+            "which planner the policy took, where it has several; of dtr: at run time, or ahead "
+            "of time"))},
+       {"recompute_s", seconds_of("of the plan, as the planner counts it")},
+       {"bound_s", or_none(seconds_of("no plan within the budget recomputes for less"))},
+       {"gap", or_none(real("(recompute_s - bound_s) / recompute_s"))},
+       {"moved_to_host_bytes",
+        whole("of activations, in a step, by hybrid, or ilp with move: host")},
+       {"moved_to_ssd_bytes", whole("likewise")}},
+      "how a policy that plans for a budget came to its plan");
 }
 
 Json run() {
