@@ -90,7 +90,7 @@ std::string machine_sentence(const Report& report, std::span<const Effect> effec
 std::vector<std::string> sentences(const Report& report, const WhatHelps& help) {
   std::vector<std::string> lines = {peak_sentence(report)};
   lines.push_back("What holds it up: " + report.bottleneck + ".");
-  if (report.placement && report.placement->bound) {
+  if (report.placement && report.placement->bound && !report.placement->cost) {
     lines.push_back(fmt::format(
         "Its plan recomputes for {}; none within the same memory recomputes for less than {}.",
         format_time(report.placement->recompute), format_time(*report.placement->bound)));

@@ -114,7 +114,9 @@ Steps Placer::place(const scenarios::RunSpec& run) const {
   const std::int64_t passes = run.training.micro_batches;
   plan.note.planning_seconds += setup_seconds_;
   plan.note.recompute = SimTime(plan.note.recompute.count() * passes);
-  if (plan.note.bound) plan.note.bound = SimTime(plan.note.bound->count() * passes);
+  for (auto* const time : {&plan.note.bound, &plan.note.cost}) {
+    if (*time) *time = SimTime((*time)->count() * passes);
+  }
   if (moves_activations(*policy_, run.checkpoint_options)) {
     note_moves(steps_of(*base_, found, plan.sequence, nullptr, plan.moved),
                steps_of(*base_, run, plan.sequence, nullptr),

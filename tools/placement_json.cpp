@@ -12,6 +12,7 @@ nlohmann::ordered_json placement_json(const PlacementNote& note) {
           {"planned_for_bytes", note.proxy.count},
           {"method", note.method.empty() ? Json(nullptr) : Json(note.method)},
           {"recompute_s", seconds(note.recompute)},
+          {"cost_s", note.cost ? Json(seconds(*note.cost)) : Json(nullptr)},
           {"bound_s", note.bound ? Json(seconds(*note.bound)) : Json(nullptr)},
           {"gap", gap ? Json(*gap) : Json(nullptr)},
           {"moved_to_host_bytes", note.to_host.count},

@@ -18,15 +18,18 @@ struct PlacementNote {
   // Of all passes of a step, as the planner counts time.
   SimTime recompute{};
   std::optional<SimTime> bound;  // no plan within `proxy` recomputes for less; nothing: not known
+  // Of ilp that moves: recomputation and waits for copies as its program counts them. The bound is
+  // then of that, and of the program's choices.
+  std::optional<SimTime> cost;
   Bytes to_host, to_ssd;         // activations that a step moves there, by a policy that moves some
   double planning_seconds = 0;   // of the machine that planned: differs from run to run
 
-  // How far the plan may be from the best, as a share of what it recomputes.
+  // How far the plan may be from the best, as a share of what it recomputes, or costs.
   std::optional<double> gap() const {
     if (!bound) return std::nullopt;
-    if (recompute.count() == 0) return 0;
-    return static_cast<double>((recompute - *bound).count()) /
-           static_cast<double>(recompute.count());
+    const SimTime counted = cost.value_or(recompute);
+    if (counted.count() == 0) return 0;
+    return static_cast<double>((counted - *bound).count()) / static_cast<double>(counted.count());
   }
 };
 

@@ -115,6 +115,8 @@ class Search {
     note_.recompute = SimTime(verdict.recompute_time);
     note_.bound.reset();
     if (placement.bound) note_.bound = SimTime(*placement.bound);
+    note_.cost.reset();
+    if (placement.cost) note_.cost = SimTime(*placement.cost);
     found_ = std::move(placement);
   }
 

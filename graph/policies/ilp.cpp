@@ -51,8 +51,8 @@ Planner plan_ilp(const PlannerInput& input) {
             seconds](std::int64_t budget) -> std::optional<Placement> {
       auto found = remat::plan_keeps_by_ilp(problem, chain, budget, seconds, &moves);
       if (!found) return std::nullopt;
-      return Placement{
-          std::move(found->sequence), "keep and move sets", {}, std::move(found->moved)};
+      return Placement{std::move(found->sequence), "keep and move sets", found->bound,
+                       std::move(found->moved), found->cost};
     };
   }
   auto planner = std::make_shared<const remat::OptimalPlanner>(problem, *chain);

@@ -66,6 +66,9 @@ struct Placement {
   std::optional<std::int64_t> bound{};
   // Of the problem, made once by the sequence: on the host between forward and backward.
   std::vector<remat::TensorIndex> moved{};
+  // Where some moves: what the planner counts it to cost, recomputation and waits for copies, in
+  // picoseconds. The bound is then of that: no choice of the planner's program costs less.
+  std::optional<std::int64_t> cost{};
 };
 
 // Least time that the planner knows within `budget` bytes; nothing: it knows no plan that fits.

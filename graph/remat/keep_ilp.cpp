@@ -41,7 +41,7 @@ std::optional<KeepChoice> keep_by_ilp(const Problem& problem, const Chain& chain
   const CbcAnswer answer =
       solve_with_cbc(keep.model(), limit_seconds, start.empty() ? nullptr : &start, kGap, near);
   if (answer.values.empty()) return std::nullopt;
-  return keep.choice_of(answer.values);
+  return keep.choice_of(answer.values, answer.bound);
 }
 
 #endif
@@ -65,7 +65,8 @@ std::optional<KeepPlan> plan_keeps_by_ilp(const Problem& problem, const Chain& c
   for (int i = 0; i < kTries; ++i) {
     auto choice = keep_by_ilp(problem, chain, std::min(room, most), limit_seconds, moves);
     if (!choice) return std::nullopt;
-    KeepPlan found{sequence_of(problem, choice->plan), std::move(choice->moved)};
+    KeepPlan found{sequence_of(problem, choice->plan), std::move(choice->moved), choice->cost,
+                   choice->bound};
     // What is made again for another output of its op need not move.
     std::vector<char> runs(problem.op_count(), 0);
     for (const OpIndex op : found.sequence) ++runs[op];

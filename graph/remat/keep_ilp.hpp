@@ -34,6 +34,8 @@ namespace tidemark::remat {
 struct KeepChoice {
   Plan plan;  // what moves counts as kept
   std::vector<TensorIndex> moved;
+  // Picoseconds: what the program counts it to cost, and what no other choice costs less than.
+  std::int64_t cost = 0, bound = 0;
 };
 
 // The choice found within `limit_seconds` of processor time, and one thousandth of the least cost
@@ -46,6 +48,7 @@ std::optional<KeepChoice> keep_by_ilp(const Problem& problem, const Chain& chain
 struct KeepPlan {
   Sequence sequence;
   std::vector<TensorIndex> moved;
+  std::int64_t cost = 0, bound = 0;  // as of a KeepChoice, for the room that it had
 };
 
 // The same for a budget of the referee's: from the room that keeping everything would leave, `room`

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace tidemark::remat {
@@ -45,11 +46,18 @@ KeepModel::KeepModel(const Problem& problem, const Chain& chain, std::int64_t ro
   add_copies_back();
 }
 
-KeepChoice KeepModel::choice_of(const std::vector<double>& values) const {
+KeepChoice KeepModel::choice_of(const std::vector<double>& values, double bound) const {
   const auto is_set = [&](std::uint32_t variable) {
     return variable == IlpModel::kOne || (variable != IlpModel::kZero && values[variable] > 0.5);
   };
-  KeepChoice choice{plan_of_everything(problem_), {}};
+  double cost = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) cost += model_.cost[i] * values[i];
+  KeepChoice choice{plan_of_everything(problem_),
+                    {},
+                    static_cast<std::int64_t>(std::llround(cost / kMicroseconds)),
+                    0};
+  choice.bound =
+      std::min<std::int64_t>(choice.cost, std::llround(std::max(bound, 0.0) / kMicroseconds));
   for (TensorIndex t = 0; t < problem_.tensor_count(); ++t) {
     const bool moves = is_set(move_[t]);
     choice.plan.keep[t] = moves || is_set(keep_[t]);

@@ -17,7 +17,8 @@ class KeepModel {
 
   const IlpModel& model() const { return model_; }                        // costs in microseconds
   double time_of_all() const { return time_of(0, problem_.op_count()); }  // likewise
-  KeepChoice choice_of(const std::vector<double>& values) const;
+  // `bound`: no values cost less.
+  KeepChoice choice_of(const std::vector<double>& values, double bound) const;
 
  private:
   static constexpr std::uint32_t kNothing = IlpModel::kZero;

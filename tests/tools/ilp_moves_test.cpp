@@ -64,6 +64,16 @@ TEST_CASE("ilp with moves is never slower than without, and moves what it names"
     CHECK(alone.placement->to_host == Bytes(0));
     CHECK(hbm_of(moving) <= budget);
     CHECK(moving.step_time <= alone.step_time);
+    // Without moves no more than the recomputation is counted.
+    CHECK_FALSE(alone.placement->cost);
+    REQUIRE(moving.placement->bound);
+    if (moving.placement->to_host > Bytes(0)) {
+      CHECK(moving.placement->method == "keep and move sets");
+      REQUIRE(moving.placement->cost);
+      CHECK(*moving.placement->cost >= moving.placement->recompute);
+      CHECK(*moving.placement->bound <= *moving.placement->cost);
+      CHECK(*moving.placement->bound > SimTime(0));
+    }
     faster += moving.step_time < alone.step_time;
     // Of both passes; nothing else leaves the GPU.
     Bytes named;

@@ -207,7 +207,16 @@ std::string placement_text(const Report& run) {
   };
   moved(note.to_host, "host");
   moved(note.to_ssd, "SSD");
-  if (!note.bound || note.recompute.count() == 0) return text;
+  if (!note.bound) return text;
+  if (note.cost) {
+    if (note.cost->count() == 0) return text;
+    text += fmt::format("; its program counts {} for recompute and waits for copies",
+                        format_time(*note.cost));
+    if (*note.bound == *note.cost) return text + ", and proves that no choice costs less";
+    return text + fmt::format(", and proves that no choice costs {:.1f} % less",
+                              100 * note.gap().value_or(0));
+  }
+  if (note.recompute.count() == 0) return text;
   if (*note.bound == note.recompute) return text + ", and no plan within as much memory for less";
   return text + fmt::format(", of which the best plan would save {:.1f} % at most",
                             100 * note.gap().value_or(0));

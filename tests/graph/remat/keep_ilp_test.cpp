@@ -170,7 +170,7 @@ std::vector<Fate> fates(const KeepChoice& choice) {
 TEST_CASE("of all ways to keep, recompute and move, the program finds one that costs least") {
   if (!has_ilp()) return;
   std::mt19937 random(3);
-  int moved = 0, recomputed = 0, waited = 0, better = 0, impossible = 0;
+  int moved = 0, proved = 0, recomputed = 0, waited = 0, better = 0, impossible = 0;
   for (int number = 0; number < 12; ++number) {
     const SmallChain chain(random);
     for (const std::int64_t room : {chain.kept_at_most(), chain.kept_at_most() / 2,
@@ -187,6 +187,17 @@ TEST_CASE("of all ways to keep, recompute and move, the program finds one that c
       // The solver stops there: keep_by_ilp().
       CHECK(found->cost >= *least);
       CHECK(found->cost <= *least + *least / 1000 + chain.problem.base_time() / 1000);
+      // What the program counts: that, and a ten-thousandth of the copies. Rounded.
+      std::int64_t all = kMicrosecond / 1000;
+      for (TensorIndex t = 0; t < chain.problem.tensor_count(); ++t) {
+        if (chain.moves.may_move(t)) all += (chain.moves.out[t] + chain.moves.in[t]) / 10'000;
+      }
+      CHECK(choice->cost >= found->cost - kMicrosecond / 1000);
+      CHECK(choice->cost <= found->cost + all);
+      CHECK(choice->bound <= *least + all);
+      const std::int64_t near = choice->cost / 1000 + chain.problem.base_time() / 1000;
+      CHECK(choice->bound >= choice->cost - near - kMicrosecond / 1000);
+      proved += choice->bound > 0;
       moved += found->moved > 0;
       recomputed += found->recompute > 0;
       waited += found->cost > found->recompute;
@@ -198,6 +209,7 @@ TEST_CASE("of all ways to keep, recompute and move, the program finds one that c
     }
   }
   CHECK(moved > 10);
+  CHECK(proved > 10);
   CHECK(recomputed > 5);
   CHECK(waited > 0);
   CHECK(better > 5);
