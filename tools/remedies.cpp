@@ -4,8 +4,10 @@
 #include <iterator>
 #include <tuple>
 
+#include "graph/policies/policy.hpp"
 #include "scenarios/sizes.hpp"
 #include "tools/report.hpp"
+#include "tools/steps.hpp"
 
 namespace tidemark::tools {
 namespace {
@@ -79,10 +81,13 @@ class Search {
     for (std::vector<Change>& changes : sets) {
       std::optional<RunSpec> changed = with_changes(run_, changes);
       if (!changed) continue;
-      if (runs.size() == most || scenarios::estimate_rows(*changed) > kMostRowsOfAChange) {
+      const std::int64_t rows = rows_simulated(*changed);
+      if (runs.size() == most || scenarios::estimate_rows(*changed) > kMostRowsOfAChange ||
+          rows_ + rows > kMostRowsInAll) {
         ++found_.left_out;
         continue;
       }
+      rows_ += rows;
       runs.push_back(std::move(*changed));
       remedies.push_back({});
       remedies.back().changes = std::move(changes);
@@ -246,12 +251,26 @@ class Search {
   Remedies found_;
   std::vector<PhaseSavings> savings_;  // of each of found_.alone
   std::optional<Remedy> least_;        // needs least of all that do not fit
+  std::int64_t rows_ = 0;              // simulated
 };
 
 }  // namespace
 
 bool Remedy::alters_training() const {
   return std::ranges::any_of(changes, &Change::alters_training);
+}
+
+std::int64_t rows_simulated(const RunSpec& run) {
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  const bool caching = run.allocator.kind != "ideal";
+  std::int64_t times = caching ? 2 + kMostLaterSteps : 2;
+  if (policy->plans_for_budget()) times *= 3 * static_cast<std::int64_t>(1 + policy->rivals.size());
+  if (policy->moves == Policy::Moves::kBySearch) times *= 4;
+  const ActivationOffload& activations = run.offload.activations;
+  const bool foresees = activations.to != ActivationOffload::To::kGpu &&
+                        activations.when == ActivationOffload::When::kFitsInWindow;
+  if (foresees) times *= 4;
+  return times * scenarios::estimate_rows(run);
 }
 
 std::optional<Remedies> find_remedies(const RunSpec& run, const Report& report,

@@ -5,7 +5,8 @@
 // is quick to simulate, triples. Of pairs and triples those are simulated first whose savings,
 // phase by phase, promise the lowest peak. Where none of these fits either, the set that needs
 // least is grown: by the change that then leaves least, until it fits or nothing helps. A change
-// that alone made no difference is in none. To the fastest that fits one more is added: what alone
+// that alone made no difference is in none. Where steps are long, or each run searches for a plan,
+// what is past a bound of all operations simulated is left out, and counted. To the fastest that fits one more is added: what alone
 // saves time, or gives memory back that it left.
 
 #include <cstddef>
@@ -35,6 +36,12 @@ inline constexpr std::size_t kMostChanges = 6;                 // of a set that 
 inline constexpr std::size_t kMostAdditions = 24;              // to the fastest that fits
 inline constexpr std::int64_t kMostRowsForTriples = 50'000;    // operations and transfers of a step
 inline constexpr std::int64_t kMostRowsOfAChange = 1'000'000;  // longer steps are left out
+// Of all that is simulated, searches for plans included: ten to twenty seconds on two cores.
+inline constexpr std::int64_t kMostRowsInAll = 60'000'000;
+
+// Operations and transfers in all steps that are simulated for a run. How often a search simulates
+// is what its file says of it (tools/hybrid_search, placement_search, hidden_moves), about.
+std::int64_t rows_simulated(const scenarios::RunSpec& run);
 
 struct Remedy {
   std::vector<Change> changes;
