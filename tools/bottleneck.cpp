@@ -90,9 +90,10 @@ std::string holdup(const Report& report) {
   const auto worst = std::ranges::max_element(report.stalls);
   if (seconds(*worst) > kWorthNaming * seconds(report.step_time)) {
     const auto cause = static_cast<sim::StallCause>(worst - report.stalls.begin());
-    return fmt::format("the GPU waits for {}{}: {} of the step ({} of {})", spoken(cause),
-                       cause == sim::StallCause::kCpuOptimizer ? pace(report) : "",
-                       share(*worst, report), format_time(*worst), format_time(report.step_time));
+    return fmt::format("the GPU waits for {}{}: {} of the step ({} of {}), and computes for {}",
+                       spoken(cause), cause == sim::StallCause::kCpuOptimizer ? pace(report) : "",
+                       share(*worst, report), format_time(*worst), format_time(report.step_time),
+                       share(report.compute_busy, report));
   }
   const SimTime streams = report.compute_busy - report.matmul;
   std::string text = fmt::format(

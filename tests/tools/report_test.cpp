@@ -188,7 +188,8 @@ TEST_CASE("a run that does not fit says where, by how much, and what it would ta
 TEST_CASE("a stall that takes more than a twentieth of the step is called the bottleneck") {
   Sample sample;
   CHECK(sample.report().bottleneck ==
-        "the GPU waits for copies to the host (PCIe): 25.0 % of the step (15.0 us of 60.0 us)");
+        "the GPU waits for copies to the host (PCIe): 25.0 % of the step (15.0 us of 60.0 us), and "
+        "computes for 75.0 %");
   sample.program.instances[3].fixed = 2_us;  // 2 of 47 us
   CHECK(sample.report().bottleneck.rfind("the GPU computes 95.7 % of the step", 0) == 0);
 }
