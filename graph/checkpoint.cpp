@@ -52,14 +52,19 @@ Value checkpoint(const Value& x, std::vector<Value> constants, const Checkpointi
     tape.graph().tensors[x->storage].saved = true;
     tape.graph().saves.push_back(
         {TensorId{x->storage}, tape.intern(kCheckpointRule.name), tape.last_op()});
+    piece.cache = OpCache(how.cached);
     SavedTensorHooks hooks;
     hooks.checkpoint = id;
+    hooks.cache = &piece.cache;
     SavedTensorHooks* const before = std::exchange(tape.hooks, &hooks);
     Value y = piece.function(x, piece.constants);
     tape.hooks = before;
+    tape.end_of_cached_ops();
+    piece.cache.count_anew();
     piece.places = std::move(hooks.places);
     return y;
   }
+  ensure(how.cached.kinds.empty(), "a reentrant checkpoint caches no ops");
   Value y;
   {
     const GradientMode off(tape, false);
@@ -80,6 +85,7 @@ void replay_checkpoint(Tape& tape, std::uint32_t id) {
   piece.replayed = true;
   SavedTensorHooks hooks;
   hooks.replay = true;
+  hooks.cache = &piece.cache;
   if (piece.early_stop) hooks.stop_after = piece.places.size();
   bool last_op_runs = true;
   {
@@ -100,6 +106,7 @@ void replay_checkpoint(Tape& tape, std::uint32_t id) {
     tape.module = module;
     tape.phase = before;
     tape.hooks = hooks_before;
+    tape.end_of_cached_ops();
   }
   ensure(hooks.caught.size() == piece.places.size(), "a replay saves what the first run saved");
   for (std::size_t i = 0; i < piece.places.size(); ++i) {
@@ -118,6 +125,7 @@ void leave_checkpoint(Tape& tape, std::uint32_t id) {
   if (--piece.nodes_waiting > 0) return;
   piece.input.reset();
   piece.constants.clear();
+  piece.cache.clear();
 }
 
 }  // namespace tidemark

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/op_kind.hpp"
 #include "hardware/units.hpp"
 
 namespace tidemark {
@@ -101,10 +102,19 @@ struct Segment {
   std::int64_t last = 0;
 };
 
+// Ops whose results a selective checkpoint caches, so that its replay does not run them.
+struct CachedOps {
+  std::vector<OpKind> kinds;
+  bool odd_products_only = false;  // of a segment's products (mm, addmm): first, third, ...
+
+  bool operator==(const CachedOps&) const = default;
+};
+
 struct Checkpointing {
   std::vector<Segment> segments;  // disjoint, ascending; blocks outside keep what they save
   bool reentrant = true;          // which of the two PyTorch implementations
   bool early_stop = true;         // of the other one: replays no further than backward needs
+  CachedOps cached;               // not reentrant
   bool keep_dropout = false;      // where single tensors are recomputed: not what dropout made
 };
 

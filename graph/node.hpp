@@ -11,6 +11,7 @@
 namespace tidemark {
 
 struct Node;
+class OpCache;
 inline constexpr int kMostEdges = 4;  // differentiable inputs, or outputs, of one node
 inline constexpr int kMostSaved = 6;
 
@@ -77,6 +78,7 @@ struct SavedTensorHooks {
     std::uint8_t slot;
   };
   bool replay = false;
+  OpCache* cache = nullptr;            // of a selective checkpoint
   std::size_t stop_after = 0;          // replay: ends with that many caught; 0: as the piece ends
   std::uint32_t checkpoint = kNoNode;  // forward: which checkpoint the nodes wait for
   std::vector<Place> places;           // forward

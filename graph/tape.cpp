@@ -19,6 +19,7 @@ bool keep_alive_needed(std::uint32_t last_touch, std::size_t op) { return last_t
 
 Tape::~Tape() {
   spent_ = true;
+  taken_.clear();
   checkpoints_.clear();
   nodes_.clear();
   leaves_.clear();
@@ -98,6 +99,11 @@ std::uint32_t Tape::make_leaf(const Value& x) {
 }
 
 OpId Tape::begin(OpKind kind, DType dtype, const Work& work) {
+  end_of_cached_ops();
+  if (hooks != nullptr && hooks->cache != nullptr && hooks->cache->lists(kind)) {
+    cached_ = hooks->replay ? Cached::kTaken : Cached::kPut;
+    if (cached_ == Cached::kTaken) return last_op();
+  }
   Op op;
   op.kind = kind;
   op.phase = phase;
@@ -136,13 +142,20 @@ void Tape::note_operand(const Layout& layout) {
   }
 }
 
+void Tape::end_of_cached_ops() {
+  cached_ = Cached::kNo;
+  taken_.clear();
+}
+
 void Tape::reads(const Value& x) {
+  if (cached_ == Cached::kTaken) return;
   note_operand(x.layout());
   graph_.ops.back().bytes_read += Bytes(x.layout().distinct_elements() * size_of(x.dtype()));
   keeps(x);
 }
 
 void Tape::keeps(const Value& x) {
+  if (cached_ == Cached::kTaken) return;
   const std::uint32_t op = index(last_op());
   if (last_touch_[x->storage] == op) return;
   last_touch_[x->storage] = op;
@@ -150,6 +163,7 @@ void Tape::keeps(const Value& x) {
 }
 
 void Tape::writes(const Value& x) {
+  ensure(cached_ == Cached::kNo, "an op that writes over its operands is not cached");
   note_operand(x.layout());
   const std::uint32_t op = index(last_op());
   graph_.ops[op].bytes_written += Bytes(x.layout().distinct_elements() * size_of(x.dtype()));
@@ -172,6 +186,12 @@ NameId Tape::name_of_result(OpKind kind, std::string_view part) {
 }
 
 Value Tape::makes(const Layout& layout, DType dtype, std::string_view part) {
+  if (cached_ == Cached::kTaken) {
+    taken_.push_back(hooks->cache->take());
+    ensure(taken_.back().shape() == layout.shape && taken_.back().dtype() == dtype,
+           "a replay makes what forward made");
+    return alias_of(taken_.back(), layout);
+  }
   note_operand(layout);
   const std::uint32_t op = index(last_op());
   Tensor tensor;
@@ -192,7 +212,13 @@ Value Tape::makes(const Layout& layout, DType dtype, std::string_view part) {
   record->storage = storage;
   record->layout = layout;
   record->dtype = dtype;
-  return Value(record);
+  Value made(record);
+  if (cached_ == Cached::kPut) {
+    hooks->cache->put(alias_of(made, layout));
+    graph_.tensors[storage].saved = true;
+    graph_.saves.push_back({TensorId(storage), intern("selective_checkpoint"), last_op()});
+  }
+  return made;
 }
 
 Value Tape::make(OpKind kind, std::initializer_list<const Value*> inputs, const Layout& layout,
@@ -325,8 +351,7 @@ void Tape::save(Node& node, const Value& x) {
   if (hooks != nullptr) {
     if (hooks->replay) {
       hooks->caught.push_back(alias_of(x, x.layout()));
-      if (hooks->caught.size() == hooks->stop_after)
-        throw StopRecomputation{last_op_writes(TensorId{x->storage})};
+      if (hooks->caught.size() == hooks->stop_after) stop_replay(x);
     } else {
       if (node.checkpoint == kNoNode) ++checkpoints_[hooks->checkpoint].nodes_waiting;
       node.recompute = hooks->checkpoint;
@@ -340,6 +365,15 @@ void Tape::save(Node& node, const Value& x) {
   const bool own = x->node != kNoNode && &node == &nodes_[x->node];
   node.saved[slot] = own ? alias_of(x, x.layout()) : x;
   if (own) node.saved[slot]->requires_grad = false;
+}
+
+// What a cached op reads is saved before its results are taken: they stay in the cache.
+void Tape::stop_replay(const Value& caught) {
+  if (cached_ != Cached::kTaken) throw StopRecomputation{last_op_writes(TensorId{caught->storage})};
+  const bool own = std::ranges::any_of(
+      taken_, [&](const Value& taken) { return taken->storage == caught->storage; });
+  if (!own) hooks->cache->put_back(std::move(taken_));
+  throw StopRecomputation{};
 }
 
 StepGraph Tape::finish() {

@@ -22,6 +22,7 @@
 
 #include "graph/model.hpp"
 #include "graph/node.hpp"
+#include "graph/op_cache.hpp"
 #include "graph/step_graph.hpp"
 #include "graph/value.hpp"
 
@@ -35,6 +36,7 @@ struct Checkpoint {
   PieceFunction function;
   Value input;
   std::vector<Value> constants;
+  OpCache cache;
   bool early_stop = false;
   std::vector<SavedTensorHooks::Place> places;  // non-reentrant: who waits for the replay
   std::uint32_t nodes_waiting = 0;              // nodes whose run the arguments must outlive
@@ -107,6 +109,8 @@ class Tape {
   std::deque<Checkpoint>& checkpoints() { return checkpoints_; }
   // Forgets the graph and the checkpoints of a pass whose backward has run.
   void forget_pass();
+  // A selective checkpoint's replay has ended.
+  void end_of_cached_ops();
   // The last op did not run after all: nobody holds anything that it made.
   void take_back_last_op();
   bool sole_owner(const Value& x) const;  // nobody else holds this tensor or its storage
@@ -128,11 +132,16 @@ class Tape {
   TensorRecord* new_record();
   void drop_storage(std::uint32_t storage);
   void note_operand(const Layout& layout);
+  [[noreturn]] void stop_replay(const Value& caught);
   bool last_op_writes(TensorId tensor) const;
 
   Kernels kernels_;
   Layout first_operand_;  // of the last op, if it is elementwise; rank -1: none yet
   bool spent_ = false;
+  // Of the op begun last, in a selective checkpoint: forward keeps what it makes; the replay takes
+  // that, and what else is said of the op goes nowhere.
+  enum class Cached : std::uint8_t { kNo, kPut, kTaken } cached_ = Cached::kNo;
+  std::vector<Value> taken_;  // its results
   StepGraph graph_;
   std::vector<std::uint32_t> storage_owners_;  // records that refer to it, by storage
   std::vector<std::uint32_t> last_touch_;      // op that used it last, by storage

@@ -70,6 +70,18 @@ class RunCheck {
     }
   }
 
+  // torch/utils/checkpoint.py, _VersionWrapper: a replay does not take a cached tensor that
+  // something has written over.
+  void caching() {
+    const auto& cached = run_.checkpointing.cached.kinds;
+    const bool in_place = run_.model.architecture == Architecture::kGpt &&
+                          run_.kernels.attention == Kernels::Attention::kEager &&
+                          run_.kernels.causal == Kernels::Causal::kFillInplace;
+    if (!in_place || std::ranges::find(cached, OpKind::kBaddbmm) == cached.end()) return;
+    error({"checkpoint.keep", "checkpoint"},
+          "keep: batched_matmul keeps scores, which causal: fill_inplace writes over");
+  }
+
   void rounding() {
     if (run_.kernels.fp32_matmul == Kernels::Fp32Matmul::kFp32 ||
         run_.training.precision == Precision::kFp32) {
@@ -177,6 +189,7 @@ void check_run(const RunSpec& run, const Value& tree, const LoadLimits& limits,
   RunCheck check(run, tree, diagnostics);
   check.meaning();
   check.masking();
+  check.caching();
   check.rounding();
   check.heads();
   check.sequence();

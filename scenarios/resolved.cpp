@@ -211,8 +211,9 @@ void write_policy_options(Writer& writer, const RunSpec& run) {
   const Policy* policy = find_policy(run.checkpoint_policy);
   ensure(policy != nullptr, "the loader should have refused an unknown policy");
   // Where it is as by default it is left out: other policies may be laid over this one.
-  if (policy->segments != nullptr && !run.checkpointing.reentrant) {
-    writer.write("reentrant", false);
+  const bool of_segments = replays_segments(*policy, run.checkpoint_options);
+  if (of_segments && !run.checkpointing.reentrant) {
+    if (policy->cached == nullptr) writer.write("reentrant", false);
     if (!run.checkpointing.early_stop) writer.write("early_stop", false);
   }
   if (run.keep_last) writer.write("keep_last", true);

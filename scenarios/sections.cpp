@@ -76,20 +76,23 @@ AllocatorChoice read_allocator(const Value& section, Diagnostics& diagnostics) {
 }
 
 // Keys that say nothing for the policy.
-void check_knobs(const Policy& policy, const OptionValues& values, Diagnostics& diagnostics) {
+void check_knobs(const Policy& policy, bool of_segments, const OptionValues& values,
+                 Diagnostics& diagnostics) {
   const auto refuse = [&](std::string_view key, const std::string& why) {
     if (values.stated(key))
       diagnostics.error(values.mark(key), std::string(key) + ": " + why, "leave it out");
   };
   const std::string name = "the policy " + in_quotes(policy.name);
-  if (policy.segments == nullptr) {
+  if (!of_segments) {
     for (const std::string_view key : {"reentrant", "early_stop", "keep_last"}) {
       refuse(key, name + " recomputes single tensors and replays no segments");
     }
     return;
   }
   refuse("keep_dropout", name + " replays whole segments, with the same random numbers");
-  if (values.flag("reentrant")) {
+  if (policy.cached != nullptr) {
+    if (values.flag("reentrant")) refuse("reentrant", "reentrant checkpoints cache no ops");
+  } else if (values.flag("reentrant")) {
     refuse("early_stop", "a reentrant checkpoint replays its whole segment");
   }
 }
@@ -117,14 +120,19 @@ CheckpointChoice read_checkpoint(const Value& section, std::int64_t layers,
   }
   const OptionValues own(reader, policy->options);
   reader.finish();
-  check_knobs(*policy, values, diagnostics);
   for (const OptionSpec& option : policy->options) {
     const bool optional = option.preset.empty() && !own.stated(option.name);
     if (!own.has(option.name) && !optional) return choice;  // reported
     choice.options.push_back({std::string(option.name), own.integer(option.name),
                               own.names(option.name), own.number(option.name)});
   }
-  if (layers > 0 && policy->segments != nullptr) {
+  const bool of_segments = replays_segments(*policy, choice.options);
+  check_knobs(*policy, of_segments, values, diagnostics);
+  if (of_segments && policy->cached != nullptr) {
+    choice.checkpointing.reentrant = false;
+    choice.checkpointing.cached = policy->cached({layers, choice.options});
+  }
+  if (layers > 0 && of_segments) {
     std::vector<Segment>& segments = choice.checkpointing.segments;
     segments = policy->segments({layers, choice.options});
     if (values.flag("keep_last")) {

@@ -38,11 +38,15 @@ bool has_row(std::span<const OptionSpec> options, std::string_view key) {
   return std::ranges::find(options, key, &OptionSpec::name) != options.end();
 }
 
-// Of the keys that are not the policies' own.
-bool says_nothing(const Policy& policy, std::string_view key) {
-  if (key == "keep_dropout") return policy.segments != nullptr;
-  const bool of_segments = key == "reentrant" || key == "early_stop" || key == "keep_last";
-  return of_segments && policy.segments == nullptr;
+// Of the keys that are not the policies' own. `replay` is what the mapping says of a policy that
+// works by segments or by tensors.
+bool says_nothing(const Policy& policy, const Value* replay, std::string_view key) {
+  const bool either = policy.segments != nullptr && policy.drops != nullptr;
+  const bool by_tensors = either && replay != nullptr && replay->text == "needed";
+  const bool by_segments = policy.segments != nullptr && !by_tensors;
+  if (key == "keep_dropout") return by_segments;
+  if (key == "reentrant" && policy.cached != nullptr) return true;
+  return !by_segments && (key == "reentrant" || key == "early_stop" || key == "keep_last");
 }
 
 // Options of the policy that was there, where another one is laid over it that has none of that
@@ -55,7 +59,7 @@ void drop_options_of_other_policy(Value& merged, const Value& over) {
   const Policy* after = find_policy(is->text);
   if (before == nullptr || after == nullptr) return;
   std::erase_if(merged.entries, [&](const Entry& entry) {
-    if (says_nothing(*after, entry.key)) return true;
+    if (says_nothing(*after, over.find("replay"), entry.key)) return true;
     return has_row(before->options, entry.key) && !has_row(after->options, entry.key);
   });
 }

@@ -116,7 +116,8 @@ std::vector<Change> checkpoints(const RunSpec& run) {
     // A mapping is laid over the old one and a name takes its place: options of the old policy
     // must not stay.
     const bool replace = options.empty() && !run.checkpoint_options.empty();
-    const bool keeps_kind = run.checkpointing.reentrant || replace || policy.segments == nullptr;
+    const bool keeps_kind = run.checkpointing.reentrant || replace || policy.segments == nullptr ||
+                            policy.cached != nullptr;
     const std::string_view reentrant = keeps_kind ? "" : ", reentrant: false";
     const std::string value =
         options.empty() && reentrant.empty()
@@ -195,11 +196,12 @@ std::vector<Change> allocator_settings(const RunSpec& run) {
 constexpr auto kFamilies = std::to_array<std::vector<Change> (*)(const RunSpec&)>(
     {checkpoints, smaller_micro_batches, allocator_settings, shorter_sequences});
 
-// What torch.utils.checkpoint is given; nothing where the policy does not work by segments.
+// What torch.utils.checkpoint is given; nothing where the policy does not work by segments alone.
 using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 std::optional<Spans> spans_of(const RunSpec& run) {
-  if (find_policy(run.checkpoint_policy)->segments == nullptr) return std::nullopt;
+  const Policy* policy = find_policy(run.checkpoint_policy);
+  if (policy->segments == nullptr || policy->drops != nullptr) return std::nullopt;
   Spans spans;
   for (const Segment& each : run.checkpointing.segments) spans.emplace_back(each.first, each.last);
   return spans;

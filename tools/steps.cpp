@@ -74,7 +74,7 @@ StepGraph lower_run(const scenarios::RunSpec& run, StepKind kind) {
   StepGraph graph = lower(lowering_input(run, kind));
   const Policy* policy = find_policy(run.checkpoint_policy);
   ensure(policy != nullptr, "the loader should have refused an unknown policy");
-  if (policy->drops == nullptr) return graph;
+  if (policy->drops == nullptr || replays_segments(*policy, run.checkpoint_options)) return graph;
   const remat::Drops drops = policy->drops(graph, {run.model.layers, run.checkpoint_options});
   return remat::replay(graph, remat::sequence_of(graph, drops));
 }

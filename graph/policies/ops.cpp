@@ -9,6 +9,7 @@
 namespace tidemark {
 
 DropsFn recompute_other_ops;
+CachedFn cache_ops;
 
 namespace {
 
@@ -41,9 +42,26 @@ std::vector<bool> inputs_of_blocks(const StepGraph& graph) {
 
 }  // namespace
 
-// PyTorch: create_selective_checkpoint_contexts with a policy that saves the listed ops; JAX:
-// jax.checkpoint_policies. Each block's input stays, and what the listed kinds of op make.
-// torchtitan's "selective" recomputes every second product of a block, counted from the first.
+// As eager PyTorch does it: create_selective_checkpoint_contexts with a policy that saves the
+// listed ops, around each block. torchtitan's "selective"
+// (torchtitan/models/llama3/infra/parallelize.py, _custom_policy) recomputes every second product
+// of a block, counted from the first.
+CachedOps cache_ops(const PolicyInput& input) {
+  CachedOps cached;
+  cached.odd_products_only = input.options[1].integer != 0;
+  for (int row = 0; row < kOpKindCount; ++row) {
+    const auto kind = static_cast<OpKind>(row);
+    // No op of the framework: an extension's function, which no policy sees.
+    if (kind == OpKind::kFusedSoftmax) continue;
+    for (const std::string& name : input.options[0].names) {
+      if (matches(name, kind)) cached.kinds.push_back(kind);
+    }
+  }
+  return cached;
+}
+
+// The same compiled: jax.checkpoint_policies, or torch.compile of a selective checkpoint. Each
+// block's input stays, and of what the listed kinds of op make all that something reads later.
 remat::Drops recompute_other_ops(const StepGraph& graph, const PolicyInput& input) {
   const std::vector<std::string>& keep = input.options[0].names;
   const bool every_second = input.options[1].integer != 0;

@@ -76,6 +76,7 @@ struct Placement {
 using Planner = std::function<std::optional<Placement>(std::int64_t budget)>;
 
 using SegmentsFn = std::vector<Segment>(const PolicyInput&);
+using CachedFn = CachedOps(const PolicyInput&);
 using DropsFn = remat::Drops(const StepGraph&, const PolicyInput&);
 // What `input` refers to outlives the planner, but for the options.
 using PlannerFn = Planner(const PlannerInput& input);
@@ -100,6 +101,8 @@ struct Policy {
   // (tools/runtime_placement.hpp). The planner plays the same ahead of time, with the referee's
   // bytes.
   RuntimeFn* runtime = nullptr;
+  // Of segments: what their checkpoints cache; null: nothing. These are not reentrant.
+  CachedFn* cached = nullptr;
 
   // Of HBM: the first option. Planners without one pay no heed to the budget that they are given.
   bool plans_for_budget() const {
@@ -107,7 +110,9 @@ struct Policy {
   }
 };
 
-// With these options.
+// With these options. Whether it works by segments: a policy that also has `drops` does as its
+// option `replay` says.
+bool replays_segments(const Policy& policy, std::span<const PolicyOption> options);
 bool moves_activations(const Policy& policy, std::span<const PolicyOption> options);
 
 std::span<const Policy> policies();

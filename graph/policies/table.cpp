@@ -10,6 +10,7 @@ namespace tidemark {
 SegmentsFn keep_all, recompute_every_block, recompute_every_n, recompute_first_blocks,
     recompute_sequential, recompute_sqrt;
 DropsFn recompute_attention_core, recompute_modules, recompute_other_ops;
+CachedFn cache_ops;
 PlannerFn plan_layered, plan_revolve, plan_rotor, plan_rotor_plus, plan_optimal, plan_min_cut,
     plan_knapsack, plan_ilp, plan_dtr, plan_greedy;
 RuntimeFn run_dtr;
@@ -63,16 +64,27 @@ constexpr auto kModulesOptions = std::to_array<OptionSpec>({
 constexpr auto kKeepChoices =
     std::to_array<Names>({"matmul", "batched_matmul", "attention", "softmax", "dropout"});
 
+constexpr auto kReplayChoices = std::to_array<Names>({"block", "needed"});
+
 constexpr auto kOpsOptions = std::to_array<OptionSpec>({
     {.name = "keep",
      .kind = OptionKind::kNames,
      .preset = "matmul, attention",
      .choices = kKeepChoices,
-     .text = "kinds of op whose results stay; a block's input always does"},
+     .text = "kinds of op whose results stay; a block's input always does (JAX: [matmul, "
+             "batched_matmul] is dots_saveable, matmul dots_with_no_batch_dims_saveable, [] "
+             "nothing_saveable)"},
     {.name = "every_second",
      .kind = OptionKind::kFlag,
      .preset = "false",
      .text = "of the products that stay, every second is recomputed (torchtitan: selective)"},
+    {.name = "replay",
+     .kind = OptionKind::kChoice,
+     .preset = "block",
+     .choices = kReplayChoices,
+     .text = "block: each block under a checkpoint that caches all that those ops make (PyTorch, "
+             "eager); needed: what is read stays or runs again, tensor by tensor, as compilers do "
+             "it (JAX, torch.compile)"},
 });
 
 constexpr std::string_view kBudgetText =
@@ -199,7 +211,15 @@ constexpr auto kPolicies = std::to_array<Policy>({
     {"ops",
      "keep what the named kinds of op make, recompute the rest (PyTorch: "
      "create_selective_checkpoint_contexts; JAX: jax.checkpoint_policies)",
-     kOpsOptions, nullptr, recompute_other_ops},
+     kOpsOptions,
+     recompute_every_block,
+     recompute_other_ops,
+     nullptr,
+     false,
+     Policy::Moves::kNever,
+     {},
+     nullptr,
+     cache_ops},
     {"min-cut",
      "of each block the fewest bytes from which cheap ops alone make the rest (torch.compile)",
      {},
@@ -252,6 +272,12 @@ constexpr auto kPolicies = std::to_array<Policy>({
 }  // namespace
 
 std::span<const Policy> policies() { return kPolicies; }
+
+bool replays_segments(const Policy& policy, std::span<const PolicyOption> options) {
+  if (policy.segments == nullptr || policy.drops == nullptr) return policy.segments != nullptr;
+  const auto option = std::ranges::find(options, "replay", &PolicyOption::name);
+  return option == options.end() || option->integer == 0;
+}
 
 bool moves_activations(const Policy& policy, std::span<const PolicyOption> options) {
   if (policy.moves != Policy::Moves::kByPlanner) return policy.moves != Policy::Moves::kNever;

@@ -16,6 +16,10 @@ inline Checkpointing segments_of(const Policy& policy, std::int64_t layers) {
   Checkpointing how;
   const auto options = preset_options(policy);
   how.segments = policy.segments({layers, options});
+  if (policy.cached != nullptr) {
+    how.cached = policy.cached({layers, options});
+    how.reentrant = false;
+  }
   return how;
 }
 

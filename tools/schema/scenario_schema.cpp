@@ -185,7 +185,9 @@ class ScenarioSchema {
       Schema allowed = Schema::array();
       for (const OptionSpec& row : scenarios::options_of("checkpoint")) {
         const bool of_tensors = row.name == "keep_dropout";
-        const bool idle = row.name != "policy" && of_tensors == (policy.segments != nullptr);
+        const bool either = policy.segments != nullptr && policy.drops != nullptr;
+        const bool idle =
+            row.name != "policy" && !either && of_tensors == (policy.segments != nullptr);
         if (!idle) allowed.push_back(row.name);
       }
       Schema values = Schema::object();
