@@ -1,5 +1,6 @@
 """A configuration in Tidemark's own words, as a scenario's sections write it."""
 from dataclasses import dataclass
+from typing import Optional
 
 import framework
 
@@ -39,6 +40,8 @@ class Config:
     autocast_attention: str
     replayed: str
     keep_gradients: bool
+    keep: Optional[tuple]  # of a selective checkpoint; None: not selective
+    every_second: bool
     checkpoint_every: int
     reentrant: bool
     early_stop: bool
@@ -61,6 +64,9 @@ CHOICES = {
 }
 
 
+KEPT = ("matmul", "batched_matmul", "attention", "softmax", "dropout")
+
+
 def parse(document):
     """Reads {model, training, kernels, checkpoint}; every key but the model's sizes is optional."""
     document = {section: dict(document.get(section) or {})
@@ -69,6 +75,8 @@ def parse(document):
     heads = model["heads"]
     torch_version = str(kernels.pop("torch", "2.x"))
     architecture = model.pop("architecture")
+    selective = checkpoint.get("policy") == "ops"
+    replay = checkpoint.pop("replay", "block") if selective else "block"
     config = Config(
         architecture=architecture,
         layers=model.pop("layers"),
@@ -100,8 +108,10 @@ def parse(document):
         autocast_attention=str(kernels.pop("autocast_attention", torch_version)),
         replayed=str(kernels.pop("replayed", torch_version)),
         keep_gradients=kernels.pop("zero_grad", "set_to_none") == "keep",
+        keep=_kept(checkpoint),
+        every_second=checkpoint.pop("every_second", False),
         checkpoint_every=_every(checkpoint),
-        reentrant=checkpoint.pop("reentrant", True),
+        reentrant=checkpoint.pop("reentrant", not selective),
         early_stop=checkpoint.pop("early_stop", torch_version != "1.13"),
     )
     del model["hidden"], model["heads"]
@@ -110,6 +120,10 @@ def parse(document):
             raise Unknown(f"unknown keys in {section}: {', '.join(sorted(rest))}")
     if config.architecture in ("gpt2", "cs336") and config.attention != "eager":
         raise Unknown(f"{config.architecture} has eager attention only")
+    if selective and not framework.LATER:
+        raise Unknown("selective checkpoints are of 2.x")
+    if selective and (config.reentrant or replay != "block"):
+        raise Unknown("selective checkpoints are not reentrant, and replay blocks")
     handed_over = config.replayed == "2.x"
     if handed_over != config.early_stop and not (config.reentrant or framework.LATER):
         raise Unknown("on PyTorch 1.13 replays that stop early hand over what they make, others do "
@@ -120,9 +134,20 @@ def parse(document):
     return config
 
 
+def _kept(checkpoint):
+    """The kinds of op that a selective checkpoint caches; None where there is none."""
+    if checkpoint.get("policy") != "ops":
+        return None
+    kept = checkpoint.pop("keep", ["matmul", "attention"])
+    unknown = [kind for kind in kept if kind not in KEPT]
+    if unknown:
+        raise Unknown(f"keep: {unknown[0]!r} is none of {', '.join(KEPT)}")
+    return tuple(kept)
+
+
 def _every(checkpoint):
     policy = checkpoint.pop("policy", "none")
     n = checkpoint.pop("n", 1)
-    if policy not in ("none", "full", "every-n"):
+    if policy not in ("none", "full", "ops", "every-n"):
         raise Unknown(f"checkpoint policy {policy!r}")
-    return {"none": 0, "full": 1, "every-n": n}[policy]
+    return {"none": 0, "full": 1, "ops": 1, "every-n": n}[policy]

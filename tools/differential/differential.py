@@ -59,7 +59,10 @@ def describe(document):
     changed = [f"{key}={kernels[key]}" for key, values in draw.options(
         model["architecture"]).items() if kernels[key] != values[0]]
     if checkpoint["policy"] != "none":
-        changed.append(f"every {checkpoint['n']}" + ("" if checkpoint["reentrant"] else " again")
+        what = (f"keep {checkpoint['keep']}" if checkpoint["policy"] == "ops"
+                else f"every {checkpoint['n']}")
+        changed.append(what + (" every second" if checkpoint.get("every_second") else "")
+                       + ("" if checkpoint.get("reentrant", True) else " again")
                        + (" early stop" if checkpoint.get("early_stop") else ""))
     return (f"{model['architecture']:5} L{model['layers']} h{model['hidden']} a{model['heads']} "
             f"s{training['sequence']} b{training['micro_batch']}x{training['micro_batches']} "
@@ -73,6 +76,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--architectures", default="gpt,gpt2,llama")
+    parser.add_argument("--selective", action="store_true",
+                        help="each block under a selective checkpoint (2.4 and later)")
     parser.add_argument("--record")
     parser.add_argument("--no-shrink", action="store_true")
     arguments = parser.parse_args()
@@ -80,6 +85,8 @@ def main():
     drawn = [draw.draw(seed, arguments.architectures.split(",")) for seed in seeds]
     if framework.LATER:
         drawn = [draw.for_later(seed, document) for seed, document in zip(seeds, drawn)]
+    if arguments.selective:
+        drawn = [draw.selectively(seed, document) for seed, document in zip(seeds, drawn)]
     if arguments.record:
         with open(arguments.record, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, rows.COLUMNS, lineterminator="\n")

@@ -86,6 +86,24 @@ def for_later(seed, document):
     return document
 
 
+KEPT = ["matmul", "batched_matmul", "attention", "softmax", "dropout"]
+
+
+def selectively(seed, document):
+    """A configuration of 2.x with a selective checkpoint around each block."""
+    rng = random.Random(f"selective {seed}")
+    kernels = document["kernels"]
+    keep = rng.sample(KEPT, rng.choice([0, 1, 1, 2, 2, 3, 5]))
+    if kernels.get("causal") == "fused" and "softmax" in keep:
+        keep.remove("softmax")  # an extension's own; here a list of the framework's ops
+    if kernels.get("causal") == "fill_inplace" and "batched_matmul" in keep:
+        kernels["causal"] = "fill"  # what has been written over is not replayed
+    document["checkpoint"] = {"policy": "ops", "keep": keep,
+                              "every_second": rng.choice([False, False, True]),
+                              "early_stop": rng.choice([True, False])}
+    return document
+
+
 def _widen_heads(model):
     """Fused attention copies heads whose width is no multiple of 8 into wider ones."""
     width = -(-model["head_dim"] // 8) * 8
@@ -100,7 +118,9 @@ def smaller(document):
         other = copy.deepcopy(document)
         other[section][key] = value
         if section == "checkpoint" and key == "policy":
-            other["checkpoint"].pop("n", None)
+            for option in ("n", "keep", "every_second"):
+                other["checkpoint"].pop(option, None)
+            other["checkpoint"].setdefault("reentrant", False)
         if section == "checkpoint" and key == "reentrant":
             other["checkpoint"].pop("early_stop", None)
         model = other["model"]
@@ -117,8 +137,14 @@ def _steps(document):
     model, training, checkpoint = document["model"], document["training"], document["checkpoint"]
     if checkpoint["policy"] != "none":
         yield "checkpoint", "policy", "none"
-        yield from (("checkpoint", "n", n) for n in range(1, checkpoint["n"]))
-    if not checkpoint["reentrant"]:
+    if checkpoint["policy"] == "ops":
+        keep = checkpoint["keep"]
+        yield from (("checkpoint", "keep", keep[:i] + keep[i + 1:]) for i in range(len(keep)))
+        if checkpoint["every_second"]:
+            yield "checkpoint", "every_second", False
+    else:
+        yield from (("checkpoint", "n", n) for n in range(1, checkpoint.get("n", 1)))
+    if not checkpoint.get("reentrant", True):
         yield "checkpoint", "reentrant", True
     for key, values in options(model["architecture"]).items():
         if document["kernels"][key] != values[0]:

@@ -82,6 +82,10 @@ class Lifetimes:
     def __exit__(self, *error):
         return self._tap.__exit__(*error)
 
+    def under(self, mode):
+        """A dispatch mode of the script's, and this still sees the kernels that it lets through."""
+        return taps.Under(self._see, mode)
+
     # ---- labels ----
     @contextlib.contextmanager
     def at(self, place):

@@ -44,3 +44,23 @@ class Key:
     def _seen(kernel, *args, **kwargs):
         with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(Key._key)):
             return Key._current.see(str(kernel), kernel, args, kwargs)
+
+
+class Under:
+    """While a mode of the script's own is on. The dispatcher then looks for Python kernels at that
+    mode's interpreter and finds no fallback of Key's, so Key rests; a mode below the script's sees
+    what the script's lets through."""
+
+    def __init__(self, see, mode):
+        self.modes = [Mode(see), mode]
+
+    def __enter__(self):
+        self.guard = torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(Key._key))
+        self.guard.__enter__()
+        for mode in self.modes:
+            mode.__enter__()
+
+    def __exit__(self, *error):
+        for mode in reversed(self.modes):
+            mode.__exit__(*error)
+        self.guard.__exit__(*error)

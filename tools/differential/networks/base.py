@@ -10,6 +10,9 @@ import early_stop
 import framework
 import parts
 
+if framework.LATER:
+    import selective
+
 
 class Network(nn.Module):
     def __init__(self, config, precision, watch):
@@ -51,8 +54,11 @@ class Network(nn.Module):
         config = self.config
         if framework.LATER:
             with torch.utils.checkpoint.set_checkpoint_early_stop(config.early_stop):
+                how = {}
+                if config.keep is not None:
+                    how["context_fn"] = lambda: selective.contexts(config, self.watch)
                 return checkpoint(stretch, *args, use_reentrant=config.reentrant,
-                                  preserve_rng_state=False)
+                                  preserve_rng_state=False, **how)
         if config.early_stop and not config.reentrant:
             return early_stop.checkpoint(stretch, *args)
         return checkpoint(stretch, *args, use_reentrant=config.reentrant)
