@@ -8,6 +8,10 @@ namespace tidemark {
 
 Value einsum_project(const Value& x, const Value& weight) {
   const std::int64_t b = x.size(0), s = x.size(1), inner = x.size(2), outer = weight.size(0);
+  if (inner == 1) {  // nothing to sum over: a product of elements (einsum, at sum_dims.empty())
+    const Value column = reshape(x, Shape{b, s, 1});
+    return mul(column, reshape(transpose(weight, 0, 1), Shape{1, 1, outer}));
+  }
   const Value rows = reshape(x, Shape{1, b * s, inner});
   const Value columns = reshape(transpose(weight, 0, 1), Shape{1, inner, outer});
   return view(bmm(rows, columns), Shape{b, s, outer});

@@ -71,7 +71,13 @@ remat::Drops recompute_other_ops(const StepGraph& graph, const PolicyInput& inpu
   std::int16_t layer = -1;
   for (std::uint32_t op = 0; op < graph.op_count(); ++op) {
     const Op& o = graph.ops[op];
-    if (o.phase != Phase::kForward || o.layer < 0) continue;
+    if (o.phase != Phase::kForward) continue;
+    if (o.layer < 0) {  // what the blocks get, the first one's input and masks
+      for (const TensorId t : graph.outputs_of(OpId{op})) {
+        if (block_inputs[index(t)]) fate[index(t)] = remat::Fate::kKept;
+      }
+      continue;
+    }
     if (o.layer != layer) products = 0;
     layer = o.layer;
     bool kept = std::ranges::any_of(keep, [&](const auto& name) { return matches(name, o.kind); });

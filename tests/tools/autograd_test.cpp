@@ -2,6 +2,7 @@
 // tests/data/autograd/README.md says where the figures come from. Each row goes the whole way from
 // a scenario to a report.
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -73,7 +74,12 @@ scenarios::RunSpec run_of(const Row& row) {
       section("kernels", row, kernels, more) +
       "hardware: {base: h200, hbm: {capacity: 1 TB}, runtime: {context: 0 B, workspace: 0 B}}\n"
       "strategies: [{name: only}]\n";
-  if (row.at("checkpoint_n") != "0") {
+  if (row.contains("checkpoint_keep")) {
+    std::string keep = row.at("checkpoint_keep");
+    std::ranges::replace(keep, ' ', ',');
+    text += "checkpoint: {policy: ops, keep: [" + keep + "], every_second: " +
+            row.at("checkpoint_every_second") + ", early_stop: " + early_stop + "}\n";
+  } else if (row.at("checkpoint_n") != "0") {
     text += "checkpoint: {policy: every-n, n: " + row.at("checkpoint_n") +
             (row.at("checkpoint_reentrant") == "true"
                  ? ", reentrant: true}\n"
@@ -206,5 +212,12 @@ TEST_CASE("two hundred drawn configurations allocate what autograd allocates, to
 TEST_CASE("what PyTorch 2.6 allocates in drawn configurations is what Tidemark says, to the byte") {
   const std::vector<Row> rows = read_rows("drawn_2_6.csv");
   REQUIRE(rows.size() == 80);
+  for (const Row& row : rows) check_row(row);
+}
+
+// create_selective_checkpoint_contexts around each block.
+TEST_CASE("what PyTorch 2.6 allocates with cached ops is what Tidemark says, to the byte") {
+  const std::vector<Row> rows = read_rows("selective_2_6.csv");
+  REQUIRE(rows.size() == 24);
   for (const Row& row : rows) check_row(row);
 }

@@ -7,6 +7,7 @@ RECALLED = {
     "flash_attention_backward": {"empty", "empty_like", "sum", FLASH_BACKWARD},
     "empty": {FLASH_BACKWARD, "empty_like"},  # what its workspace is made of; one name for both
     "sum": {FLASH_BACKWARD},
+    "clone": {"new_empty_strided"},  # a leaf's copy of its gradient
     "fused_rms_norm": {"empty", "empty_like"},
     "fused_rms_norm_backward": {"empty_like"},
     "fused_softmax": {"_softmax"},

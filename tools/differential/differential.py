@@ -89,7 +89,7 @@ def main():
         drawn = [draw.selectively(seed, document) for seed, document in zip(seeds, drawn)]
     if arguments.record:
         with open(arguments.record, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows.COLUMNS, lineterminator="\n")
+            writer = csv.DictWriter(file, rows.columns(arguments.selective), lineterminator="\n")
             writer.writeheader()
             for seed, document in zip(seeds, drawn):
                 writer.writerow(rows.row(f"seed-{seed}", f"PyTorch {torch.__version__}", document,

@@ -94,6 +94,9 @@ def selectively(seed, document):
     rng = random.Random(f"selective {seed}")
     kernels = document["kernels"]
     keep = rng.sample(KEPT, rng.choice([0, 1, 1, 2, 2, 3, 5]))
+    products = "batched_matmul" if document["model"]["architecture"] == "cs336" else "matmul"
+    if products not in keep and rng.random() < 0.7:
+        keep.insert(0, products)
     if kernels.get("causal") == "fused" and "softmax" in keep:
         keep.remove("softmax")  # an extension's own; here a list of the framework's ops
     if kernels.get("causal") == "fill_inplace" and "batched_matmul" in keep:

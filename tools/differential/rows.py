@@ -19,8 +19,15 @@ def _column(section, key):
     return "optimizer_kernel" if (section, key) == ("kernels", "optimizer") else key
 
 
-COLUMNS = (["name", "evidence"]
-           + [_column(section, key) for section, keys in CONFIG.items() for key in keys] + RESULT)
+SELECTIVE = ["keep", "every_second"]  # more of `checkpoint`
+
+
+def columns(selective):
+    configuration = [_column(section, key) for section, keys in CONFIG.items() for key in keys]
+    if selective:
+        configuration += [_column("checkpoint", key) for key in SELECTIVE]
+    return ["name", "evidence"] + configuration + RESULT
+
 
 DEFAULTS = {"attention": "eager", "causal": "mask", "norm": "eager", "dropout_mask": "bool",
             "qkv_bias": False, "dropout": 0, "n": 0, "reentrant": True, "micro_batches": 1,
@@ -34,6 +41,10 @@ def row(name, evidence, document, result):
             column = _column(section, key)
             default = document["model"]["heads"] if key == "kv_heads" else DEFAULTS.get(key)
             cells[column] = _text(document[section].get(key, default))
+    if document["checkpoint"]["policy"] == "ops":
+        cells["checkpoint_n"], cells["checkpoint_reentrant"] = 1, "false"
+        for key in SELECTIVE:
+            cells[_column("checkpoint", key)] = _text(document["checkpoint"][key])
     for phase in PHASES:
         cells[f"live_after_{phase}"] = result["live_after"][phase]
         cells[f"peak_{phase}"] = result["peaks"][phase]["bytes"]
@@ -46,4 +57,6 @@ def row(name, evidence, document, result):
 
 
 def _text(value):
+    if isinstance(value, list):
+        return " ".join(value)
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else value
