@@ -9,7 +9,8 @@
 
 namespace tidemark {
 
-// Keeps x, runs `function` without keeping what it saves, replays it in backward.
+// Keeps x, runs `function` without keeping what it saves, replays it in backward. Of the ops that
+// `how` caches it keeps all that they make; the replay takes that and does not run them.
 // What else is in `how` but the segments counts. `constants` are other tensor arguments (masks,
 // rotary tables): the checkpoint holds them.
 Value checkpoint(const Value& x, std::vector<Value> constants, const Checkpointing& how,

@@ -3,10 +3,10 @@
 // policy. A policy says it in one of three ways:
 //
 //   segments   blocks whose input is kept and whose forward is replayed, as torch.utils.checkpoint
-//              does it. Decided before lowering:
+//              does it, all of it or all but ops whose results are cached. Decided before lowering:
 //              layers 5, every-n with n = 2:  segments [0, 2) [2, 4) [4, 5)
 //   drops      single tensors that are not kept and made again when backward needs them, as
-//              selective checkpoints and compilers do it. Decided on the lowered step.
+//              compilers do it. Decided on the lowered step.
 //   planner    an order of ops with repeats. Most plan for a budget of bytes. Budgets are those of
 //              the problem's referee (graph/remat/referee.hpp), a proxy of what a step needs:
 //              whoever asks corrects them by simulation.

@@ -1,7 +1,8 @@
 #pragma once
 // Recomputation of single tensors: which of the tensors that forward saved for backward are let go
-// and computed again, and when. This is what compilers and selective checkpoints do; whole segments
-// as PyTorch's eager checkpoint plays them are an input of lower() instead (graph/checkpoint.hpp).
+// and computed again, and when. This is what compilers do, and checkpoints of parts of a block;
+// whole segments as PyTorch's eager checkpoint plays them, with or without cached ops, are an input
+// of lower() instead (graph/checkpoint.hpp).
 //
 //   forward    a = f(x)   b = g(a)   c = h(b)        b and a are saved, b is dropped:
 //   backward   dh(b)  dg(a)  df(x)

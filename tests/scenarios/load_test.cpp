@@ -180,6 +180,15 @@ TEST_CASE("checkpoint policies become segments") {
   CHECK(segments("{policy: every-n, n: 5}").segments.size() == 7);  // 6 of 5, 1 of 2
   CHECK(segments("{policy: every-n, n: 5}").segments[6].first == 30);
   CHECK_FALSE(segments("{policy: full, reentrant: false}").reentrant);
+  const Checkpointing eager = segments("{policy: ops, keep: batched_matmul, every_second: true}");
+  CHECK(eager.segments.size() == 32);
+  CHECK_FALSE(eager.reentrant);
+  CHECK(eager.cached == CachedOps{{OpKind::kBaddbmm, OpKind::kBmm}, true});
+  CHECK_FALSE(segments("{policy: ops, early_stop: false}").early_stop);
+  CHECK(segments("{policy: ops, keep_last: true}").segments.size() == 31);
+  const Checkpointing compiled = segments("{policy: ops, replay: needed}");
+  CHECK(compiled.segments.empty());
+  CHECK(compiled.cached == CachedOps{});
 }
 
 TEST_CASE("settings of the caching allocator are checked and kept as written") {

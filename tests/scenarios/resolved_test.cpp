@@ -36,6 +36,7 @@ void check_same(const RunSpec& a, const RunSpec& b) {
   CHECK(a.kernels.accumulate == b.kernels.accumulate);
   CHECK(a.checkpoint_options == b.checkpoint_options);
   CHECK(a.checkpointing.segments.size() == b.checkpointing.segments.size());
+  CHECK(a.checkpointing.cached == b.checkpointing.cached);
   CHECK(a.machine.gpu.description == b.machine.gpu.description);
   CHECK(a.machine.gpu.capacity == b.machine.gpu.capacity);
   CHECK(a.machine.gpu.matmul_efficiency == b.machine.gpu.matmul_efficiency);

@@ -193,6 +193,22 @@ TEST_CASE("another policy takes the place of one with its options, and keeps wha
   CHECK(scenario.runs[0].checkpoint_policy == "full");
   CHECK_FALSE(scenario.runs[0].checkpointing.reentrant);
   CHECK(scenario.runs[1].checkpoint_policy == "layered");  // has no segments to be reentrant
+  // What is cached is never reentrant; early_stop says nothing of what is compiled.
+  const Scenario cached =
+      load_text(kStart +
+                "checkpoint: {policy: full, reentrant: false, early_stop: false}\n"
+                "strategies:\n"
+                "  - {name: eager, checkpoint: {policy: ops}}\n"
+                "  - {name: compiled, checkpoint: {policy: ops, replay: needed}}\n"
+                "  - {name: back, checkpoint: {policy: every-n}}\n");
+  CHECK_FALSE(cached.runs[0].checkpointing.reentrant);
+  CHECK_FALSE(cached.runs[0].checkpointing.early_stop);
+  CHECK(cached.runs[1].checkpointing.segments.empty());
+  CHECK_FALSE(cached.runs[2].checkpointing.reentrant);
+  CHECK_FALSE(load_text(kStart + "checkpoint: {policy: full, reentrant: true}\n"
+                                 "strategies: [{name: a, checkpoint: {policy: ops}}]\n")
+                  .runs[0]
+                  .checkpointing.reentrant);
   // The budget of one planner is one of the other's.
   const Scenario set = load_text(base, {{"checkpoint", "{policy: revolve}"}});
   CHECK(set.runs[1].checkpoint_options.at(0).integer == 40'000'000'000);

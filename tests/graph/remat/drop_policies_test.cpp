@@ -91,6 +91,12 @@ TEST_CASE("keeping no op's results leaves each block's input") {
   CHECK(support::kept_by_layer(step, 1) == 2 * s * b * h);
   CHECK(support::kept_by_layer(step, 2) == 2 * s * b * h);
   CHECK(products_again(step, 1).size() > 4);
+  // Nothing from before the blocks: the embedding's output and the mask are inputs of theirs.
+  const StepGraph llama =
+      with_policy(lower(support::llama(2, 64, 4, 4, 96, 32, 1)), "ops", {names({}), flag(false)});
+  for (std::size_t op = 0; op < llama.op_count(); ++op) {
+    CHECK((llama.ops[op].phase != Phase::kRecompute || llama.ops[op].layer >= 0));
+  }
 }
 
 TEST_CASE("every policy's step finds what it reads, in every architecture") {
