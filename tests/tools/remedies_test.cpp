@@ -218,37 +218,6 @@ TEST_CASE("where nothing helps, the search ends within its bound and says so") {
         std::string::npos);
 }
 
-// 100 passes of 4 blocks: some 20 000 rows a step; hybrid plays steps by the hundred.
-TEST_CASE("where every run searches for a plan no more is simulated than the bound on operations") {
-  Invented world;
-  world.capacity = 1_B;
-  const RunSpec plain = small_run("training: {micro_batches: 100}\n");
-  const RunSpec searching =
-      small_run("training: {micro_batches: 100}\ncheckpoint: {policy: hybrid, budget: 1 GB}\n");
-  CHECK(rows_simulated(searching) > 20 * rows_simulated(plain));
-  CHECK(rows_simulated(small_run("allocator: caching\n")) > 2 * rows_simulated(small_run("")));
-  const auto remedies = [&](const RunSpec& run, std::int64_t& rows) {
-    const Report report = world.report(run);
-    return find_remedies(run, report, [&](std::span<const RunSpec> runs) {
-      std::vector<Report> reports;
-      for (const RunSpec& each : runs) {
-        rows += rows_simulated(each);
-        reports.push_back(world.report(each));
-      }
-      return reports;
-    });
-  };
-  std::int64_t rows = 0;
-  const std::optional<Remedies> found = remedies(searching, rows);
-  CHECK(rows <= kMostRowsInAll);
-  CHECK(rows + rows_simulated(searching) > kMostRowsInAll);
-  CHECK(found->left_out > 0);
-  CHECK(found->alone.size() > 5);
-  std::int64_t fewer = 0;
-  CHECK(remedies(plain, fewer)->alone.size() > found->alone.size());
-  CHECK(fewer < kMostRowsInAll);
-}
-
 TEST_CASE("a change that the architecture or the precision has not is not offered") {
   const std::vector<Change> gpt = changes_for(small_run(""));
   CHECK(offers(gpt, "kernels: {attention: flash}"));
