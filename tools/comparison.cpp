@@ -35,9 +35,7 @@ constexpr std::uint32_t kTightestBlocks = 2;
 std::vector<std::string> wordings(std::string_view name) {
   if (name == "every-n") return {"n: 2", "n: 4", "n: 8"};
   if (name == "modules") return {"", "modules: [norm, mlp_activation, attention_core]"};
-  if (name == "ops") {
-    return {"", "keep: matmul", "every_second: true", "keep: matmul, replay: needed"};
-  }
+  if (name == "ops") return {"", "keep: matmul", "every_second: true"};
   if (name == "knapsack") return {"budget: 0.8", "budget: 0.6", "budget: 0.4", "budget: 0.2"};
   if (name == "ilp") return {"", "move: host"};
   return {""};

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -8,7 +10,7 @@
 
 namespace tidemark {
 
-DropsFn recompute_other_ops;
+DropsFn recompute_other_ops, keep_dots, keep_dots_without_batch, keep_nothing;
 CachedFn cache_ops;
 
 namespace {
@@ -40,31 +42,9 @@ std::vector<bool> inputs_of_blocks(const StepGraph& graph) {
   return found;
 }
 
-}  // namespace
-
-// As eager PyTorch does it: create_selective_checkpoint_contexts with a policy that saves the
-// listed ops, around each block. torchtitan's "selective"
-// (torchtitan/models/llama3/infra/parallelize.py, _custom_policy) recomputes every second product
-// of a block, counted from the first.
-CachedOps cache_ops(const PolicyInput& input) {
-  CachedOps cached;
-  cached.odd_products_only = input.options[1].integer != 0;
-  for (int row = 0; row < kOpKindCount; ++row) {
-    const auto kind = static_cast<OpKind>(row);
-    // No op of the framework: an extension's function, which no policy sees.
-    if (kind == OpKind::kFusedSoftmax) continue;
-    for (const std::string& name : input.options[0].names) {
-      if (matches(name, kind)) cached.kinds.push_back(kind);
-    }
-  }
-  return cached;
-}
-
-// The same compiled: jax.checkpoint_policies, or torch.compile of a selective checkpoint. Each
-// block's input stays, and of what the listed kinds of op make all that something reads later.
-remat::Drops recompute_other_ops(const StepGraph& graph, const PolicyInput& input) {
-  const std::vector<std::string>& keep = input.options[0].names;
-  const bool every_second = input.options[1].integer != 0;
+// Each block's input stays, and of what the listed kinds of op make all that something reads later.
+remat::Drops recompute_all_but(const StepGraph& graph, std::span<const std::string> keep,
+                               bool every_second) {
   const std::vector<bool> block_inputs = inputs_of_blocks(graph);
   std::vector<remat::Fate> fate(graph.tensors.size(), remat::Fate::kAsSaved);
   std::int64_t products = 0;  // of this block's forward
@@ -88,6 +68,48 @@ remat::Drops recompute_other_ops(const StepGraph& graph, const PolicyInput& inpu
     }
   }
   return {std::move(fate), remat::Timing::kEntry};
+}
+
+}  // namespace
+
+// As eager PyTorch does it: create_selective_checkpoint_contexts with a policy that saves the
+// listed ops, around each block. torchtitan's "selective"
+// (torchtitan/models/llama3/infra/parallelize.py, _custom_policy) recomputes every second product
+// of a block, counted from the first.
+CachedOps cache_ops(const PolicyInput& input) {
+  CachedOps cached;
+  cached.odd_products_only = input.options[1].integer != 0;
+  for (int row = 0; row < kOpKindCount; ++row) {
+    const auto kind = static_cast<OpKind>(row);
+    // No op of the framework: an extension's function, which no policy sees.
+    if (kind == OpKind::kFusedSoftmax) continue;
+    for (const std::string& name : input.options[0].names) {
+      if (matches(name, kind)) cached.kinds.push_back(kind);
+    }
+  }
+  return cached;
+}
+
+// The same compiled: jax.checkpoint_policies, or torch.compile of a selective checkpoint.
+remat::Drops recompute_other_ops(const StepGraph& graph, const PolicyInput& input) {
+  return recompute_all_but(graph, input.options[0].names, input.options[1].integer != 0);
+}
+
+// jax.checkpoint_policies (jax/_src/ad_checkpoint.py): what dot_general makes stays, with or
+// without batch dimensions. A fused attention is no dot.
+remat::Drops keep_dots(const StepGraph& graph, const PolicyInput&) {
+  const std::array<std::string, 2> keep{"matmul", "batched_matmul"};
+  return recompute_all_but(graph, keep, false);
+}
+
+// Likewise, of dots without batch dimensions: products with weights.
+remat::Drops keep_dots_without_batch(const StepGraph& graph, const PolicyInput&) {
+  const std::array<std::string, 1> keep{"matmul"};
+  return recompute_all_but(graph, keep, false);
+}
+
+remat::Drops keep_nothing(const StepGraph& graph, const PolicyInput&) {
+  return recompute_all_but(graph, {}, false);
 }
 
 }  // namespace tidemark

@@ -9,7 +9,8 @@ namespace tidemark {
 
 SegmentsFn keep_all, recompute_every_block, recompute_every_n, recompute_first_blocks,
     recompute_sequential, recompute_sqrt;
-DropsFn recompute_attention_core, recompute_modules, recompute_other_ops;
+DropsFn recompute_attention_core, recompute_modules, recompute_other_ops, keep_dots,
+    keep_dots_without_batch, keep_nothing;
 CachedFn cache_ops;
 PlannerFn plan_layered, plan_revolve, plan_rotor, plan_rotor_plus, plan_optimal, plan_min_cut,
     plan_knapsack, plan_ilp, plan_dtr, plan_greedy;
@@ -71,9 +72,7 @@ constexpr auto kOpsOptions = std::to_array<OptionSpec>({
      .kind = OptionKind::kNames,
      .preset = "matmul, attention",
      .choices = kKeepChoices,
-     .text = "kinds of op whose results stay; a block's input always does (JAX: [matmul, "
-             "batched_matmul] is dots_saveable, matmul dots_with_no_batch_dims_saveable, [] "
-             "nothing_saveable)"},
+     .text = "kinds of op whose results stay; a block's input always does"},
     {.name = "every_second",
      .kind = OptionKind::kFlag,
      .preset = "false",
@@ -220,6 +219,23 @@ constexpr auto kPolicies = std::to_array<Policy>({
      {},
      nullptr,
      cache_ops},
+    {"dots_saveable",
+     "keep what products make, tensor by tensor (JAX: checkpoint_policies.dots_saveable)",
+     {},
+     nullptr,
+     keep_dots},
+    {"dots_with_no_batch_dims_saveable",
+     "keep what products with weights make "
+     "(JAX: checkpoint_policies.dots_with_no_batch_dims_saveable)",
+     {},
+     nullptr,
+     keep_dots_without_batch},
+    {"nothing_saveable",
+     "keep each block's input, make again what is read "
+     "(JAX: checkpoint_policies.nothing_saveable)",
+     {},
+     nullptr,
+     keep_nothing},
     {"min-cut",
      "of each block the fewest bytes from which cheap ops alone make the rest (torch.compile)",
      {},
