@@ -10,7 +10,7 @@
 //     m)
 //
 // Memory is innermost, so that loops over it are vectorised; intervals that look the same (equal
-// blocks) are computed once.
+// blocks) are computed once, and at no level of memory that nothing can leave them with.
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +40,8 @@ struct RotorInput {
     std::int64_t output_bytes = 0;
     std::int64_t pending_bytes = 0;  // gradients alive when its backward starts
     std::int64_t forward_cost = 0, tail_cost = 0, forward_need = 0, passing_need = 0;
-    std::uint32_t shape = 0;  // places of one shape are the same in all above
+    std::uint32_t shape = 0;       // places of one shape are the same in all above
+    std::uint32_t last_shape = 0;  // and in what is read of the last of an interval
   };
 
   Chain chain;

@@ -39,16 +39,24 @@ void finish(RotorInput& input) {
   RotorInput::Place epilogue;
   epilogue.branches.push_back({.backward_need = input.model.epilogue_need});
   input.places.push_back(epilogue);
-  std::map<std::vector<std::int64_t>, std::uint32_t> known;
+  std::map<std::vector<std::int64_t>, std::uint32_t> shapes, last_shapes;
+  const auto number = [](auto& known, std::vector<std::int64_t> key) {
+    const auto next = static_cast<std::uint32_t>(known.size());
+    return known.try_emplace(std::move(key), next).first->second;
+  };
   for (RotorInput::Place& place : input.places) {
     std::vector<std::int64_t> key = {place.output_bytes, place.pending_bytes, place.forward_cost,
                                      place.tail_cost,    place.forward_need,  place.passing_need};
+    std::vector<std::int64_t> last_key = {place.pending_bytes};
     for (const RotorInput::Branch& b : place.branches) {
       key.insert(key.end(), {static_cast<std::int64_t>(b.stages), std::int64_t{b.option}, b.bytes,
                              b.cost, b.forward_need, b.backward_need});
+      if (b.stages == 1) {
+        last_key.insert(last_key.end(), {b.cost, b.forward_need, b.backward_need});
+      }
     }
-    const auto next = static_cast<std::uint32_t>(known.size());
-    place.shape = known.try_emplace(std::move(key), next).first->second;
+    place.shape = number(shapes, std::move(key));
+    place.last_shape = number(last_shapes, std::move(last_key));
   }
 }
 
