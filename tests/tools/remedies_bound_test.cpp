@@ -38,11 +38,11 @@ Report short_of_hbm() {
 
 }  // namespace
 
-// 400 passes of 4 blocks; hybrid plays steps by the hundred.
+// 40 passes of 4 blocks; hybrid plays steps by the hundred.
 TEST_CASE("where every run searches for a plan no more is simulated than the bound on operations") {
-  const RunSpec plain = long_run("training: {micro_batches: 400}\n");
+  const RunSpec plain = long_run("training: {micro_batches: 40}\n");
   const RunSpec searching =
-      long_run("training: {micro_batches: 400}\ncheckpoint: {policy: hybrid, budget: 1 GB}\n");
+      long_run("training: {micro_batches: 40}\ncheckpoint: {policy: hybrid, budget: 1 GB}\n");
   CHECK(rows_simulated(searching) > 20 * rows_simulated(plain));
   CHECK(rows_simulated(long_run("allocator: caching\n")) > 2 * rows_simulated(long_run("")));
   const auto remedies = [&](const RunSpec& run, std::int64_t& rows) {
