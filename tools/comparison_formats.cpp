@@ -56,7 +56,8 @@ std::string legend(std::span<const Compared> rows) {
       "does). ";
   if (std::ranges::any_of(rows, &Compared::missed_budget)) {
     text +=
-        "missed: the policy has no plan within its budget; this one needs least of its plans, and "
+        "missed: no plan of the policy was found within its budget; this one needs least of those "
+        "tried, and "
         "more than the budget. ";
   }
   if (std::ranges::any_of(rows, &Compared::moves_activations)) {

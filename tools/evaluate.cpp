@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "graph/policies/policy.hpp"
 #include "hardware/quantity.hpp"
 #include "tools/allocator_report.hpp"
 #include "tools/parallel.hpp"
@@ -47,8 +48,13 @@ Report evaluate(const scenarios::RunSpec& run, std::shared_ptr<const Steps> plan
   }
   if (const PlacementNote* note = steps.placement()) report.placement = *note;
   if (report.placement && !report.placement->met) {
-    report.bottleneck += "; no plan of this policy stays within its budget of " +
-                         format_bytes(report.placement->budget) + ": this one needs least";
+    // One that decides at run time may need more with a smaller budget: what was tried is not all.
+    const bool decides = find_policy(run.checkpoint_policy)->runtime != nullptr;
+    report.bottleneck += decides
+                             ? "; no run of this policy that was tried stays within its budget of "
+                             : "; no plan of this policy stays within its budget of ";
+    report.bottleneck += format_bytes(report.placement->budget);
+    report.bottleneck += decides ? ": this one needs least of those" : ": this one needs least";
   }
   if (kept != nullptr) *kept = std::move(played);
   return report;

@@ -54,11 +54,11 @@ class Search {
         proxy = low_ + (high_ - low_) / 2;
       }
     }
+    if (!found_) offer_everything(keeping, everything);
   }
 
   FoundPlan found() && {
     note_.planning_seconds = seconds_;
-    if (!found_) found_ = Placement{remat::keep_everything(problem_)};
     return {std::move(found_->sequence), std::move(found_->moved), time_, note_};
   }
 
@@ -101,6 +101,13 @@ class Search {
     }
     high_ = proxy;
     return next;
+  }
+
+  // Where not one plan was found: what is in the way is not what a plan could recompute.
+  void offer_everything(const remat::Sequence& keeping, std::int64_t proxy) {
+    const Trial trial = try_out(run_, steps_of(base_, run_, keeping, nullptr));
+    ++note_.simulations;
+    offer({keeping, "none"}, proxy, remat::referee(problem_, keeping), trial.peak, trial.time);
   }
 
   void offer(Placement placement, std::int64_t proxy, const remat::Verdict& verdict, Bytes peak,

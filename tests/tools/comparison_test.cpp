@@ -122,7 +122,8 @@ TEST_CASE("a plan that misses its budget is marked, and is not on the front") {
   };
   CHECK(line_of(text.find("layered")).ends_with("missed"));
   std::ranges::replace(text, '\n', ' ');
-  CHECK(text.find("missed: the policy has no plan within its budget") != std::string::npos);
+  CHECK(text.find("missed: no plan of the policy was found within its budget") !=
+        std::string::npos);
   const std::string json = comparison_json("x", rows);
   CHECK(json.find("\"budget_met\": false") != std::string::npos);
   CHECK(json.starts_with("{\n  \"tidemark\": \""));

@@ -102,6 +102,25 @@ TEST_CASE("a run that decides with an allocator that keeps a cache is given less
   CHECK(report.placement->proxy <= report.placement->budget);
 }
 
+// Nothing that dtr could evict is in the way of a budget of one byte.
+TEST_CASE(
+    "a run that decides below what nothing can move keeps everything, and says what it needs") {
+  const Report report = evaluate(run_with("h_DTR"));
+  CHECK_FALSE(report.placement->met);
+  CHECK(report.placement->peak > Bytes(0));
+  CHECK(report.placement->peak == report.tier(Tier::kHbm).peak_reserved);
+  CHECK(report.placement->simulations > 0);
+  CHECK(report.bottleneck.find("no run of this policy that was tried stays within its budget of "
+                               "1 B: this one needs least of those") != std::string::npos);
+  // The whole step's peak is in the update: there is no plan at all.
+  const Report update = evaluate(support::run_of(
+      "model: {architecture: gpt, layers: 1, hidden: 64, heads: 1, vocab: 50, max_positions: 16}\n"
+      "training: {optimizer: sgd}\nhardware: a100-80gb-sxm\n"
+      "strategies: [{name: d, checkpoint: {policy: dtr, budget: 1 B}}]\n"));
+  CHECK(update.placement->peak == update.tier(Tier::kHbm).peak_reserved);
+  CHECK(update.placement->simulations > 0);
+}
+
 // What ops that run again read may be away then: played ahead of time, by the referee's bytes.
 TEST_CASE("where activations or parameters move the run is played ahead of time") {
   const Policy& dtr = *find_policy("dtr");
